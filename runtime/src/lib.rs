@@ -1,1 +1,7 @@
-//! Footlights.
+//! Footlights: an actor and stream runtime that you can watch.
+
+pub mod id;
+pub mod rng;
+#[cfg(feature = "scenario")]
+pub mod scenario;
+pub mod time;
