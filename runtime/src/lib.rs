@@ -4,4 +4,5 @@ pub mod id;
 pub mod rng;
 #[cfg(feature = "scenario")]
 pub mod scenario;
+pub mod stream;
 pub mod time;

@@ -1,0 +1,150 @@
+//! What the islands of one stream and its handle share: counters, the kill switch, and a bell to wake islands by.
+//!
+//! I1 an island writes its counters once per run, at the run's end, and only there. I2 no lock is held while the bell rings.
+//! It holds no elements.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::counts::{Activity, Counts, EdgeSnapshot, IslandSnapshot, StageSnapshot, StreamSnapshot};
+use super::kernel::StageId;
+
+/// Wakes an island by its number.
+pub type Bell = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// What the handle wants of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Go on.
+    Run,
+    /// Complete at the sources.
+    Stop,
+    /// Fail at once.
+    Abort(Arc<str>),
+}
+
+/// A boundary that can be looked at.
+pub(crate) trait EdgeView: Send + Sync {
+    /// Gives its counters.
+    fn view(&self) -> EdgeSnapshot;
+}
+
+/// What a stage is, for snapshots.
+#[derive(Clone, Debug)]
+pub(crate) struct StageInfo {
+    pub(crate) name: Arc<str>,
+    pub(crate) island: usize,
+    pub(crate) counted: bool,
+}
+
+/// The part of a stream that outlives its islands.
+#[derive(Default)]
+pub(crate) struct Shared(Mutex<State>);
+
+struct State {
+    control: Control,
+    bell: Option<Bell>,
+    stages: Vec<StageInfo>,
+    counts: Vec<Counts>,
+    islands: Vec<IslandSnapshot>,
+    edges: Vec<Arc<dyn EdgeView>>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let (stages, counts, islands, edges) = Default::default();
+        State { control: Control::Run, bell: None, stages, counts, islands, edges }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a stage; its number is its place.
+    pub(crate) fn add_stage(&self, info: StageInfo) -> StageId {
+        let mut state = self.lock();
+        state.stages.push(info);
+        state.counts.push(Counts::default());
+        StageId(u32::try_from(state.counts.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// Adds a boundary.
+    pub(crate) fn add_edge(&self, edge: Arc<dyn EdgeView>) {
+        self.lock().edges.push(edge);
+    }
+
+    /// Says how many islands there will be.
+    pub(crate) fn set_islands(&self, n: usize) {
+        self.lock().islands.resize(n, IslandSnapshot::default());
+    }
+
+    /// Gives the host's way to wake an island.
+    pub(crate) fn set_bell(&self, bell: Bell) {
+        self.lock().bell = Some(bell);
+    }
+
+    /// Wakes an island from outside of any run.
+    pub(crate) fn ring(&self, island: usize) {
+        let bell = self.lock().bell.clone();
+        if let Some(bell) = bell {
+            bell(island);
+        }
+    }
+
+    /// Changes what is wanted of the stream and wakes all islands; an abort stands.
+    pub(crate) fn set_control(&self, control: Control) {
+        let islands = {
+            let mut state = self.lock();
+            if !matches!(state.control, Control::Abort(_)) {
+                state.control = control;
+            }
+            state.islands.len()
+        };
+        (0..islands).for_each(|island| self.ring(island));
+    }
+
+    /// Says what is wanted, if that is news.
+    pub(crate) fn control(&self, known: &Control) -> Option<Control> {
+        let state = self.lock();
+        (state.control != *known).then(|| state.control.clone())
+    }
+
+    /// Takes an island's counters at the end of its run.
+    pub(crate) fn report(&self, island: usize, activity: Activity, runs: u64, f: impl FnOnce(&mut [Counts])) {
+        let mut state = self.lock();
+        f(&mut state.counts);
+        if let Some(slot) = state.islands.get_mut(island) {
+            *slot = IslandSnapshot { activity, runs };
+        }
+    }
+
+    /// Finds a stage by its name.
+    pub(crate) fn find(&self, name: &str) -> Option<(StageId, usize)> {
+        let state = self.lock();
+        let at = state.stages.iter().position(|s| &*s.name == name)?;
+        Some((StageId(u32::try_from(at).ok()?), state.stages[at].island))
+    }
+
+    /// Gives everything as it is now.
+    pub(crate) fn snapshot(&self) -> StreamSnapshot {
+        let (mut snapshot, edges) = {
+            let state = self.lock();
+            let stages = state.stages.iter().zip(&state.counts).enumerate();
+            let stages = stages.map(|(i, (info, counts))| StageSnapshot {
+                id: StageId(i as u32),
+                name: info.name.clone(),
+                island: info.island,
+                counted: info.counted,
+                counts: *counts,
+            });
+            let stages = stages.collect();
+            (
+                StreamSnapshot { islands: state.islands.clone(), stages, edges: Vec::new() },
+                state.edges.clone(),
+            )
+        };
+        snapshot.edges = edges.iter().map(|e| e.view()).collect();
+        snapshot
+    }
+}
