@@ -34,8 +34,14 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// The sink's side of a [`Done`].
+/// The sink's side of a [`Done`]; the default one tells nobody.
 pub(crate) struct Completer<T>(Option<Arc<Cell<T>>>);
+
+impl<T> Default for Completer<T> {
+    fn default() -> Self {
+        Completer(None)
+    }
+}
 
 /// Makes both sides.
 pub(crate) fn done<T>() -> (Completer<T>, Done<T>) {

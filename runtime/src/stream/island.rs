@@ -71,11 +71,12 @@ impl<P: Pipe<Out = Never>> PipeIsland<P> {
         if !std::mem::replace(&mut self.started, true) {
             self.pipe.start(run);
         }
-        if let Some(control) = self.shared.control(&self.control) {
+        let (control, posted) = self.shared.news(self.index, &self.control);
+        if let Some(control) = control {
             self.obey(control, run);
         }
-        if let Some(event) = event {
-            self.pipe.event(&event, run);
+        for event in posted.iter().chain(&event) {
+            self.pipe.event(event, run);
         }
         self.pipe.wake(run);
         let answer = if run.charge.any { Answer::Yield } else { self.pipe.poll(true, run) };

@@ -8,7 +8,6 @@
 //! I3 a call that charged work or block is the last one of its island's run: what it emitted rests on the edge.
 //! It does not know who drives it, nor how its neighbours look.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,27 +141,17 @@ pub enum Sleep {
     Again,
 }
 
-/// Where a kernel puts what it emits.
+/// Where a kernel puts what it emits: an edge that holds one element.
 pub struct Out<'a, T> {
     demand: usize,
-    to: To<'a, T>,
-}
-
-enum To<'a, T> {
-    Slot(&'a mut Option<T>),
-    Queue(&'a mut VecDeque<T>),
+    slot: &'a mut Option<T>,
 }
 
 impl<'a, T> Out<'a, T> {
-    /// Makes an outlet onto an edge that holds one element; `demand` is 0 or 1.
+    /// Makes an outlet; `demand` is 0 or 1.
     #[inline(always)]
     pub(crate) fn slot(slot: &'a mut Option<T>, demand: usize) -> Self {
-        Out { demand, to: To::Slot(slot) }
-    }
-
-    /// Makes an outlet onto a chunk.
-    pub(crate) fn queue(queue: &'a mut VecDeque<T>, demand: usize) -> Self {
-        Out { demand, to: To::Queue(queue) }
+        Out { demand, slot }
     }
 
     /// Says how many elements may still be emitted in this call.
@@ -179,10 +168,7 @@ impl<'a, T> Out<'a, T> {
     pub fn emit(&mut self, x: T) -> usize {
         debug_assert!(self.demand > 0, "emit without demand");
         self.demand = self.demand.saturating_sub(1);
-        match &mut self.to {
-            To::Slot(slot) => **slot = Some(x),
-            To::Queue(queue) => queue.push_back(x),
-        }
+        *self.slot = Some(x);
         self.demand
     }
 }

@@ -6,10 +6,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::counts::{Activity, Counts, EdgeSnapshot, IslandSnapshot, StageSnapshot, StreamSnapshot};
+use super::host::Event;
 use super::kernel::StageId;
 
 /// Wakes an island by its number.
-pub type Bell = Arc<dyn Fn(usize) + Send + Sync>;
+pub(crate) type Bell = Arc<dyn Fn(usize) + Send + Sync>;
 
 /// What the handle wants of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub(crate) struct Shared(Mutex<State>);
 struct State {
     control: Control,
     bell: Option<Bell>,
+    /// Events from outside, for an island's next turn.
+    posted: Vec<(usize, Event)>,
     stages: Vec<StageInfo>,
     counts: Vec<Counts>,
     islands: Vec<IslandSnapshot>,
@@ -51,8 +54,8 @@ struct State {
 
 impl Default for State {
     fn default() -> Self {
-        let (stages, counts, islands, edges) = Default::default();
-        State { control: Control::Run, bell: None, stages, counts, islands, edges }
+        let (posted, stages, counts, islands, edges) = Default::default();
+        State { control: Control::Run, bell: None, posted, stages, counts, islands, edges }
     }
 }
 
@@ -104,10 +107,32 @@ impl Shared {
         (0..islands).for_each(|island| self.ring(island));
     }
 
-    /// Says what is wanted, if that is news.
-    pub(crate) fn control(&self, known: &Control) -> Option<Control> {
-        let state = self.lock();
-        (state.control != *known).then(|| state.control.clone())
+    /// Says what is wanted, if that is news, and what was posted for an island.
+    pub(crate) fn news(&self, island: usize, known: &Control) -> (Option<Control>, Vec<Event>) {
+        let mut state = self.lock();
+        let control = (state.control != *known).then(|| state.control.clone());
+        if state.posted.is_empty() {
+            return (control, Vec::new());
+        }
+        let posted = std::mem::take(&mut state.posted);
+        let (mine, others) = posted.into_iter().partition::<Vec<_>, _>(|(to, _)| *to == island);
+        state.posted = others;
+        (control, mine.into_iter().map(|(_, event)| event).collect())
+    }
+
+    /// Hands an event to an island from outside and wakes it.
+    pub(crate) fn post(&self, island: usize, event: Event) {
+        let ended = {
+            let mut state = self.lock();
+            let ended = state.islands.get(island).is_none_or(|i| i.activity == Activity::Ended);
+            if !ended {
+                state.posted.push((island, event));
+            }
+            ended
+        };
+        if !ended {
+            self.ring(island);
+        }
     }
 
     /// Takes an island's counters at the end of its run.

@@ -15,7 +15,7 @@ use crate::stream::ops::worked::{Time, Worked};
 use crate::stream::signal::OverflowStrategy;
 
 /// The capacity of a boundary, unless said otherwise.
-pub const BOUNDARY_CAPACITY: usize = 16;
+pub(crate) const BOUNDARY_CAPACITY: usize = 16;
 
 /// Makes a fresh kernel for each run: the blueprint of one stage.
 pub trait Factory: Clone + Send + Sync + 'static {

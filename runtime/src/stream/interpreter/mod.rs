@@ -14,6 +14,10 @@
 //! I2 a turn moves at most `budget` elements by one stage each.
 //! It is linear: junctions come with the graph interpreter, for which a whole `DynChain` will be one node.
 
+mod chain;
+
+pub use chain::{Chain, ChainError, STAGES_MAX};
+
 use super::cell::{Answer, Cell, Step};
 use super::counts::Counts;
 use super::host::Event;

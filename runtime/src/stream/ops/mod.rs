@@ -4,6 +4,7 @@
 //! completes, cancels upstream when downstream cancels.
 
 pub mod buffer;
+pub mod compute;
 pub mod feed;
 pub mod filter;
 pub mod fold;
@@ -16,4 +17,5 @@ pub mod range;
 pub mod take;
 pub mod throttle;
 pub mod tick;
+pub mod timed_request;
 pub mod worked;

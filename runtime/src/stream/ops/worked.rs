@@ -39,7 +39,7 @@ impl Time {
         }
     }
 
-    fn with(self, d: Duration) -> Self {
+    pub(crate) fn with(self, d: Duration) -> Self {
         match self {
             Time::Constant(_) => Time::Constant(d),
             Time::Uniform(_) => Time::Uniform(d),
