@@ -3,9 +3,13 @@
 //! I1 an [`Instant`] never goes back; arithmetic saturates, nothing wraps.
 //! It is no wall clock and knows no time zone.
 
+mod timer_queue;
+
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
+
+pub use timer_queue::{TimerKey, TimerQueue};
 
 /// A point in a system's time: nanoseconds since the system was built.
 ///
