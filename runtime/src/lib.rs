@@ -1,7 +1,9 @@
 //! Footlights: an actor and stream runtime that you can watch.
 
+mod code;
 pub mod id;
 pub mod rng;
 #[cfg(feature = "scenario")]
 pub mod scenario;
+pub mod supervise;
 pub mod time;
