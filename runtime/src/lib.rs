@@ -2,6 +2,7 @@
 
 mod code;
 pub mod id;
+pub mod observe;
 pub mod rng;
 #[cfg(feature = "scenario")]
 pub mod scenario;
