@@ -3,6 +3,8 @@
 //! I1 an [`Instant`] never goes back; arithmetic saturates, nothing wraps.
 //! It is no wall clock and knows no time zone.
 
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod system;
 mod timer_queue;
 
 use std::fmt;
