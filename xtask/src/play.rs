@@ -5,9 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::args::{self, Given, Opt};
+use crate::build_page::{self, Weight};
 use crate::error::{Error, Result};
+use crate::serve;
 use crate::workspace::Workspace;
-use crate::{build_page, serve};
 
 /// The text of `cargo xtask help play`.
 pub(crate) const USAGE: &str = "\
@@ -38,7 +39,7 @@ pub(crate) fn run(argv: &[String]) -> Result<ExitCode> {
     let given = args::parse("play", &OPTIONS, argv)?;
     // The port is taken before the build, so that nobody waits two minutes to hear that it is not free.
     let listener = listen(address(&given)?)?;
-    let dist = build_page::build(&Workspace::find()?)?;
+    let dist = build_page::build(&Workspace::find()?, Weight::AsCompiled)?;
     let url = url(&listener)?;
     println!("\nFootlights plays at {url}   (stop with Ctrl-C)");
     if !given.has("--no-open") {

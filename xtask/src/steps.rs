@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::build_page::{self, Weight};
 use crate::error::{Context, Error, Result};
 use crate::report::{Counts, Verdict};
+use crate::tools;
 use crate::workspace::{Workspace, succeeds, tee};
-use crate::{build_page, tools};
 
 /// The end-to-end tests' folder.
 const E2E: &str = "web/tests/e2e";
@@ -166,7 +167,7 @@ fn wasm_targets(package: &Path) -> Result<Vec<String>> {
 }
 
 fn page(session: &mut Session) -> Result<Verdict> {
-    build_page::build(&session.workspace)?;
+    build_page::build(&session.workspace, Weight::Small)?;
     session.page_is_built = true;
     Ok(Verdict::Passed(None))
 }
@@ -177,7 +178,7 @@ fn e2e(session: &mut Session) -> Result<Verdict> {
     }
     let workspace = &session.workspace;
     tools::node(workspace)?;
-    tools::npm_packages(workspace, E2E)?;
+    tools::npm_packages(workspace, E2E, "they drive the browser and check accessibility")?;
     let browser = tools::chromium(workspace)?;
     let mut node = workspace.command("node")?;
     node.arg(format!("{E2E}/run.mjs")).env("FOOTLIGHTS_CHROMIUM", &browser.program);

@@ -166,14 +166,14 @@ pub(crate) fn chromium(workspace: &Workspace) -> Result<Browser> {
     browser().ok_or_else(|| Error::new("Chromium or its driver is still missing after they were installed"))
 }
 
-/// Makes sure of the npm packages that the end-to-end tests' lock file names.
-pub(crate) fn npm_packages(workspace: &Workspace, folder: &str) -> Result<()> {
+/// Makes sure of the npm packages that the lock file in `folder` names; `why` says what they are for.
+pub(crate) fn npm_packages(workspace: &Workspace, folder: &str, why: &str) -> Result<()> {
     let wanted = workspace.read(&format!("{folder}/package-lock.json"))?;
     let stamp = workspace.root.join(folder).join("node_modules").join(".footlights-lock");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    say("the end-to-end tests' npm packages", "they drive the browser and check accessibility", "seconds");
+    say(&format!("the npm packages of {folder}"), why, "seconds");
     let mut npm = workspace.command("npm")?;
     npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(workspace.root.join(folder));
     if !succeeds(&mut npm)? {
