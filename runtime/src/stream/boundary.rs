@@ -18,13 +18,14 @@
 //! I3 whoever waits was seen to wait under the same lock that the other side publishes under: no wake is lost.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::counts::EdgeSnapshot;
 use super::kernel::{Caps, Cx, Kernel, Never, Out, Park, Sig, Sleep};
 use super::shared::EdgeView;
 use super::signal::{Cause, End, StreamError};
 use super::value::Value;
+use crate::sync::{Mutex, MutexGuard};
 
 /// The most elements that a producer keeps before it publishes them.
 const PUBLISH_MAX: usize = 64;
@@ -78,7 +79,7 @@ impl<T> Ring<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -246,10 +247,10 @@ impl<T: Send + 'static> Kernel for RingReader<T> {
     }
 
     fn on_pull(&mut self, out: &mut Out<'_, T>, cx: &mut Cx) -> Sig {
-        if self.batch.is_empty() {
-            if let Some(end) = self.refill() {
-                return end;
-            }
+        if self.batch.is_empty()
+            && let Some(end) = self.refill()
+        {
+            return end;
         }
         while out.demand() > 0 {
             let Some(x) = self.batch.pop_front() else { break };
@@ -271,8 +272,11 @@ impl<T: Send + 'static> Kernel for RingReader<T> {
         s.queue.clear();
         self.batch.clear();
         s.cancel = Some(cause.clone());
+        let ended = s.end.is_some();
         drop(s);
-        cx.wake(self.ring.producer);
+        if !ended {
+            cx.wake(self.ring.producer);
+        }
     }
 
     fn on_park(&mut self, park: Park, cx: &mut Cx) -> Sleep {

@@ -5,10 +5,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::signal::StreamError;
+use crate::sync::{Condvar, Mutex, wait};
 
 /// The result of a stream, now or later.
 ///
@@ -54,7 +55,7 @@ impl<T> Completer<T> {
     /// Sets the result, if it is not set yet.
     pub(crate) fn set(&mut self, result: Result<T, StreamError>) {
         if let Some(cell) = self.0.take() {
-            let mut state = cell.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = cell.state.lock();
             (state.result, state.settled) = (Some(result), true);
             let waker = state.waker.take();
             drop(state);
@@ -73,12 +74,12 @@ impl<T> Drop for Completer<T> {
 impl<T> Done<T> {
     /// Says whether the stream has ended.
     pub fn is_settled(&self) -> bool {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).settled
+        self.0.state.lock().settled
     }
 
     /// Takes the result, if it is there.
     pub fn take(&self) -> Option<Result<T, StreamError>> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).result.take()
+        self.0.state.lock().result.take()
     }
 
     /// Blocks the calling thread until the result is there; for `main` and tests, never inside an actor.
@@ -86,7 +87,7 @@ impl<T> Done<T> {
     /// # Errors
     /// The error that the stream ended with.
     pub fn wait(self) -> Result<T, StreamError> {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock();
         loop {
             if let Some(result) = state.result.take() {
                 return result;
@@ -94,7 +95,7 @@ impl<T> Done<T> {
             if state.settled {
                 return Err(StreamError::Abrupt);
             }
-            state = self.0.set.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.0.set, state);
         }
     }
 }
@@ -103,7 +104,7 @@ impl<T> Future for Done<T> {
     type Output = Result<T, StreamError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock();
         match state.result.take() {
             Some(result) => Poll::Ready(result),
             None if state.settled => Poll::Ready(Err(StreamError::Abrupt)),

@@ -7,13 +7,14 @@
 //! It has no actors, no failures of a host, and no bell from other threads while it runs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::blueprint::Built;
 use super::host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};
 use super::island::{Island, IslandState};
 use super::shared::Shared;
+use crate::sync::Mutex;
 use crate::time::Instant;
 
 /// Elements per turn, unless said otherwise.
@@ -132,7 +133,7 @@ impl LocalRun {
         let rung = Arc::new(Mutex::new(BTreeSet::new()));
         let bell = rung.clone();
         built.shared.set_bell(Arc::new(move |island| {
-            bell.lock().unwrap_or_else(PoisonError::into_inner).insert(island);
+            bell.lock().insert(island);
         }));
         let islands = built.islands.into_iter().map(|island| Slot {
             island,
@@ -230,7 +231,7 @@ impl LocalRun {
     }
 
     fn listen(&mut self) {
-        let rung = std::mem::take(&mut *self.rung.lock().unwrap_or_else(PoisonError::into_inner));
+        let rung = std::mem::take(&mut *self.rung.lock());
         rung.into_iter().for_each(|island| self.make_ready(island));
     }
 

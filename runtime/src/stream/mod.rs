@@ -40,6 +40,7 @@ pub mod boundary;
 pub mod handle;
 pub mod island;
 pub mod local;
+mod materialize;
 
 pub mod dsl;
 
@@ -53,6 +54,7 @@ pub use interpreter::{Chain, ChainError};
 pub use island::{Island, IslandState};
 pub use kernel::{Cx, Kernel, Sig, StageId};
 pub use local::LocalRun;
+pub use materialize::{RunError, RunOptions};
 pub use ops::feed::{Feed, FeedError, Offered};
 pub use ops::map_async::Job;
 pub use ops::throttle::{Rate, ThrottleMode};

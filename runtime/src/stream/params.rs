@@ -32,6 +32,11 @@ pub enum ParamKind {
         /// The greatest.
         max: f64,
     },
+    /// Yes or no.
+    Flag {
+        /// If left out.
+        default: bool,
+    },
     /// One of some words.
     Choice {
         /// If left out.
@@ -71,6 +76,7 @@ impl ParamSchema {
         match self.kind {
             ParamKind::Int { default, .. } => Value::Int(default),
             ParamKind::Num { default, .. } => Value::Num(default),
+            ParamKind::Flag { default } => Value::Bool(default),
             ParamKind::Choice { default, .. } => Value::from(default),
         }
     }
@@ -90,6 +96,10 @@ impl ParamSchema {
                 Some(n) if (min..=max).contains(&n) => Ok(()),
                 Some(n) => Err(format!("{n} is not in {min} to {max}")),
                 None => Err(format!("{value} is no number")),
+            },
+            ParamKind::Flag { .. } => match value.as_bool() {
+                Some(_) => Ok(()),
+                None => Err(format!("{value} is neither true nor false")),
             },
             ParamKind::Choice { choices, .. } => match value.as_text() {
                 Some(text) if choices.contains(&text) => Ok(()),
@@ -132,7 +142,7 @@ impl Settings<'_> {
         usize::try_from(self.int(key)).unwrap_or_default()
     }
 
-    pub(crate) fn text(&self, key: &str) -> Value {
+    pub(crate) fn value(&self, key: &str) -> Value {
         self.get(key)
     }
 

@@ -79,6 +79,14 @@ const fn choice(
     ParamSchema { key, kind, unit: "", live: matches!(live, Live::Yes), doc }
 }
 
+const fn flag(key: &'static str, default: bool, doc: &'static str) -> ParamSchema {
+    ParamSchema { key, kind: ParamKind::Flag { default }, unit: "", live: false, doc }
+}
+
+const fn op(kind: &'static str, role: Role, doc: &'static str, params: &'static [ParamSchema]) -> OpSchema {
+    OpSchema { kind, role, doc, params }
+}
+
 enum Live {
     Yes,
     No,
@@ -89,143 +97,129 @@ use Live::{No, Yes};
 /// The longest time: 30 days.
 const MS_MAX: f64 = 2_592_000_000.0;
 const COUNT_MAX: i64 = 1_000_000_000_000;
-const K_MAX: i64 = 1_000_000_000;
 const RING_MAX: i64 = CAPACITY_MAX as i64;
 const TIMES: &[&str] = &["constant", "uniform", "exponential"];
 const OVERFLOWS: &[&str] = &["backpressure", "drop_head", "drop_tail", "drop_buffer", "drop_new", "fail"];
 
 const WORK: ParamSchema = ms("work_ms", 0.0, 0.0, "CPU time for each element");
 const BLOCK: ParamSchema = ms("block_ms", 0.0, 0.0, "time in a blocking call for each element");
-const TIME: ParamSchema = choice(
-    "time",
-    TIMES,
-    No,
-    "how these times are spread: work_ms and block_ms are constant, the maximum, or the mean",
-);
 
 /// All operators, in the order of a palette.
 pub const OPERATORS: &[OpSchema] = &[
-    OpSchema {
-        kind: "range",
-        role: Role::Source,
-        doc: "Emits whole numbers on demand, then completes.",
-        params: &[
-            int("from", 0, -COUNT_MAX, COUNT_MAX, No, "the first number"),
+    op(
+        "range",
+        Role::Source,
+        "Emits whole numbers on demand, then completes.",
+        &[
+            int("start", 0, -COUNT_MAX, COUNT_MAX, No, "the first number"),
             int("count", 1_000, 0, COUNT_MAX, No, "how many numbers"),
         ],
-    },
-    OpSchema {
-        kind: "tick",
-        role: Role::Source,
-        doc: "Emits 1 at each tick; a tick without demand is dropped.",
-        params: &[
+    ),
+    op(
+        "tick",
+        Role::Source,
+        "Emits 1 at each tick; a tick without demand is dropped.",
+        &[
             ms("initial_ms", 0.0, 0.0, "until the first tick"),
             ms("interval_ms", 100.0, 0.001, "between ticks"),
+            int("count", 0, 0, COUNT_MAX, No, "completes after so many elements; 0 for never"),
         ],
-    },
-    OpSchema {
-        kind: "map",
-        role: Role::Flow,
-        doc: "Emits a function of each element.",
-        params: &[
-            choice("function", FUNCTIONS, Yes, "what to do with a number"),
-            int("k", 1, -K_MAX, K_MAX, Yes, "the number to add or to multiply with"),
+    ),
+    op(
+        "map",
+        Role::Flow,
+        "Emits a function of each element.",
+        &[
+            choice("op", FUNCTIONS, Yes, "what to do with a number"),
+            int("operand", 1, -COUNT_MAX, COUNT_MAX, Yes, "the number to add or to multiply with"),
             WORK,
             BLOCK,
-            TIME,
         ],
-    },
-    OpSchema {
-        kind: "filter",
-        role: Role::Flow,
-        doc: "Emits the elements for which a rule holds.",
-        params: &[
-            choice("rule", RULES, Yes, "which elements to keep"),
-            int("n", 2, 1, K_MAX, Yes, "the n of every_nth and less_than"),
+    ),
+    op(
+        "filter",
+        Role::Flow,
+        "Emits the elements for which a rule holds.",
+        &[
+            choice("op", RULES, Yes, "which elements to keep"),
+            int(
+                "operand",
+                2,
+                -COUNT_MAX,
+                COUNT_MAX,
+                Yes,
+                "what elements are compared with, or the n of every_nth",
+            ),
             WORK,
             BLOCK,
-            TIME,
         ],
-    },
-    OpSchema {
-        kind: "take",
-        role: Role::Flow,
-        doc: "Emits the first elements, then completes and cancels upstream.",
-        params: &[int("count", 100, 0, COUNT_MAX, No, "how many elements")],
-    },
-    OpSchema {
-        kind: "grouped",
-        role: Role::Flow,
-        doc: "Emits lists of elements; the last one may be shorter.",
-        params: &[int("size", 10, 1, 1_000_000, No, "elements per list"), WORK, BLOCK, TIME],
-    },
-    OpSchema {
-        kind: "buffer",
-        role: Role::Flow,
-        doc: "Queues elements while downstream is slow.",
-        params: &[
-            int("capacity", 16, 1, 1_000_000, Yes, "how many elements it holds"),
+    ),
+    op(
+        "take",
+        Role::Flow,
+        "Emits the first elements, then completes and cancels upstream.",
+        &[int("n", 100, 0, COUNT_MAX, No, "how many elements")],
+    ),
+    op(
+        "grouped",
+        Role::Flow,
+        "Emits lists of elements; the last one may be shorter.",
+        &[int("n", 10, 1, 1_000_000, No, "elements per list"), WORK, BLOCK],
+    ),
+    op(
+        "buffer",
+        Role::Flow,
+        "Queues elements while downstream is slow.",
+        &[
+            int("size", 16, 1, 1_000_000, Yes, "how many elements it holds"),
             choice("overflow", OVERFLOWS, No, "what happens to one more"),
         ],
-    },
-    OpSchema {
-        kind: "throttle",
-        role: Role::Flow,
-        doc: "Lets a number of elements per second pass, and bursts after a pause.",
-        params: &[
-            int("per_second", 100, 1, K_MAX, Yes, "elements per second"),
-            int("burst", 10, 1, K_MAX, Yes, "elements that may pass at once after a pause"),
+    ),
+    op(
+        "throttle",
+        Role::Flow,
+        "Lets a number of elements per time pass, and bursts after a pause.",
+        &[
+            int("n", 10, 1, COUNT_MAX, Yes, "how many elements"),
+            ms("per_ms", 1_000.0, 0.001, "per this time"),
+            int("burst", 1, 1, COUNT_MAX, Yes, "elements that may pass at once after a pause"),
             choice("mode", &["shaping", "enforcing"], No, "let early elements wait, or fail"),
         ],
-    },
-    OpSchema {
-        kind: "map_async",
-        role: Role::Flow,
-        doc: "Makes a request for each element, several at a time, and emits the results in order.",
-        params: &[
+    ),
+    op(
+        "map_async",
+        Role::Flow,
+        "Makes a request for each element, several at a time, results in order.",
+        &[
             int("parallelism", 4, 1, 100_000, Yes, "requests at a time"),
-            choice("runs_as", &["timer", "task"], No, "wait without a worker, or work on one"),
-            ms("ms", 10.0, 0.0, "how long a request takes"),
-            choice("time", TIMES, No, "how the time is spread: ms is constant, the maximum, or the mean"),
-            int("fail_every", 0, 0, K_MAX, Yes, "each nth request fails; 0 for never"),
+            choice("uses", &["timer", "work"], No, "wait without a worker, or work on one"),
+            choice("service", TIMES, No, "how the time is spread around its mean"),
+            ms("mean_ms", 10.0, 0.0, "mean time of a request"),
+            int("fail_every", 0, 0, COUNT_MAX, Yes, "each nth request fails; 0 for never"),
         ],
-    },
-    OpSchema {
-        kind: "async_boundary",
-        role: Role::Boundary,
-        doc: "Cuts the stream: what is above runs as an island of its own.",
-        params: &[int(
-            "capacity",
-            16,
-            1,
-            RING_MAX,
-            Yes,
-            "elements in the ring, rounded up to a power of two",
-        )],
-    },
-    OpSchema {
-        kind: "fold",
-        role: Role::Sink,
-        doc: "Accumulates all elements into one result.",
-        params: &[
-            choice("function", &["sum", "count", "last", "max"], No, "what to accumulate"),
-            WORK,
-            BLOCK,
-            TIME,
+    ),
+    op(
+        "async_boundary",
+        Role::Boundary,
+        "Cuts the stream: what is above runs as an island of its own.",
+        &[
+            flag("enabled", true, "off: both sides are one island"),
+            int("capacity", 16, 1, RING_MAX, Yes, "elements in the ring, rounded up to a power of two"),
         ],
-    },
-    OpSchema {
-        kind: "for_each",
-        role: Role::Sink,
-        doc: "Consumes each element with an effect that takes time; the result counts them.",
-        params: &[WORK, BLOCK, TIME],
-    },
-    OpSchema {
-        kind: "ignore",
-        role: Role::Sink,
-        doc: "Consumes all elements; the result counts them.",
-        params: &[],
-    },
+    ),
+    op(
+        "fold",
+        Role::Sink,
+        "Accumulates all elements into one result.",
+        &[choice("op", &["sum", "count", "max", "last"], No, "what to accumulate"), WORK, BLOCK],
+    ),
+    op(
+        "for_each",
+        Role::Sink,
+        "Consumes each element with an effect that takes time; the result counts them.",
+        &[WORK, BLOCK],
+    ),
+    op("ignore", Role::Sink, "Consumes all elements; the result counts them.", &[]),
 ];
 
 /// Finds an operator by its name.
@@ -253,13 +247,13 @@ pub fn overflow(name: &Value) -> OverflowStrategy {
 }
 
 impl Settings<'_> {
-    /// Reads how a time is spread.
-    pub(crate) fn time(&self, key: &str) -> Time {
-        let d = self.ms(key);
-        match self.text("time").as_text() {
-            Some("uniform") => Time::Uniform(d),
-            Some("exponential") => Time::Exponential(d),
-            _ => Time::Constant(d),
+    /// Reads how a request's time is spread around its mean.
+    pub(crate) fn service(&self) -> Time {
+        let mean = self.ms("mean_ms");
+        match self.value("service").as_text() {
+            Some("uniform") => Time::Uniform(mean.saturating_mul(2)),
+            Some("exponential") => Time::Exponential(mean),
+            _ => Time::Constant(mean),
         }
     }
 }

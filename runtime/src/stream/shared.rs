@@ -3,11 +3,12 @@
 //! I1 an island writes its counters once per run, at the run's end, and only there. I2 no lock is held while the bell rings.
 //! It holds no elements.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::counts::{Activity, Counts, EdgeSnapshot, IslandSnapshot, StageSnapshot, StreamSnapshot};
 use super::host::Event;
 use super::kernel::StageId;
+use crate::sync::{Mutex, MutexGuard};
 
 /// Wakes an island by its number.
 pub(crate) type Bell = Arc<dyn Fn(usize) + Send + Sync>;
@@ -61,7 +62,7 @@ impl Default for State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Adds a stage; its number is its place.
@@ -97,14 +98,23 @@ impl Shared {
 
     /// Changes what is wanted of the stream and wakes all islands; an abort stands.
     pub(crate) fn set_control(&self, control: Control) {
-        let islands = {
+        let living: Vec<usize> = {
             let mut state = self.lock();
             if !matches!(state.control, Control::Abort(_)) {
                 state.control = control;
             }
-            state.islands.len()
+            let living = |i: &usize| state.islands[*i].activity != Activity::Ended;
+            (0..state.islands.len()).filter(living).collect()
         };
-        (0..islands).for_each(|island| self.ring(island));
+        living.into_iter().for_each(|island| self.ring(island));
+    }
+
+    /// As `set_control`, for an island that is gone already.
+    pub(crate) fn leave(&self, island: usize, control: Control) {
+        if let Some(gone) = self.lock().islands.get_mut(island) {
+            gone.activity = Activity::Ended;
+        }
+        self.set_control(control);
     }
 
     /// Says what is wanted, if that is news, and what was posted for an island.

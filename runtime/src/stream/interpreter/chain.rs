@@ -4,7 +4,7 @@
 //! I2 the stages' names are the drawn nodes' ids: snapshots and live changes go by them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::DynCell;
 use super::DynChain;
@@ -22,11 +22,12 @@ use crate::stream::ops::take::Take;
 use crate::stream::ops::throttle::{Rate, Throttle, ThrottleMode};
 use crate::stream::ops::tick::Tick;
 use crate::stream::ops::timed_request::{RunsAs, TimedRequest};
-use crate::stream::ops::worked::Worked;
+use crate::stream::ops::worked::{Time, Worked};
 use crate::stream::params::{Params, Settings, check_all};
 use crate::stream::registry::{OpSchema, Role, find, overflow};
 use crate::stream::signal::End;
 use crate::stream::value::Value;
+use crate::sync::Mutex;
 
 /// The most stages of one chain.
 pub const STAGES_MAX: usize = 10_000;
@@ -85,8 +86,8 @@ impl fmt::Display for ChainError {
 
 impl std::error::Error for ChainError {}
 
-type OnElement = dyn FnMut(&mut Cx, Value) + Send;
-type OnEnd = dyn FnMut(&mut Cx, &End) + Send;
+type OnElement = Box<dyn FnMut(&mut Cx, Value) + Send>;
+type OnEnd = Box<dyn FnMut(&mut Cx, &End) + Send>;
 
 #[derive(Clone)]
 enum Stage {
@@ -138,7 +139,10 @@ impl Chain {
         f: impl FnMut(&mut Cx, Value) + Send + 'static,
         at_end: impl FnMut(&mut Cx, &End) + Send + 'static,
     ) -> Self {
-        self.stages.push((name.into(), Stage::Tell(Arc::new(Mutex::new(f)), Arc::new(Mutex::new(at_end)))));
+        self.stages.push((
+            name.into(),
+            Stage::Tell(Arc::new(Mutex::new(Box::new(f))), Arc::new(Mutex::new(Box::new(at_end)))),
+        ));
         self
     }
 
@@ -236,6 +240,9 @@ fn add(
         Stage::Op { kind, params } => {
             let Some(op) = find(kind) else { return cells };
             let set = Settings { schema: op.params, params };
+            if op.role == Role::Boundary && set.value("enabled") == Value::Bool(false) {
+                return cells;
+            }
             if op.role == Role::Boundary {
                 return b.cut_dynamic(cells, name, set.size("capacity"));
             }
@@ -255,17 +262,15 @@ fn kernel(
 ) -> Box<dyn DynCell> {
     match op.kind {
         "range" => {
-            let from = set.int("from");
-            b.dynamic(name, Range::new(from..from.saturating_add(set.int("count"))))
+            let start = set.int("start");
+            b.dynamic(name, Range::new(start..start.saturating_add(set.int("count"))))
         }
-        "tick" => b.dynamic(name, Tick::new(set.ms("initial_ms"), set.ms("interval_ms"), Value::Int(1))),
-        "map" => worked(b, name, set, Compute::new(&set.text("function"), set.int("k"))),
-        "filter" => worked(b, name, set, Keep::new(&set.text("rule"), set.int("n"))),
-        "take" => b.dynamic(name, Take::<Value>::new(set.int("count").unsigned_abs())),
-        "grouped" => worked(b, name, set, Grouped::<Value>::new(set.size("size"))),
-        "buffer" => {
-            b.dynamic(name, Buffer::<Value>::new(set.size("capacity"), overflow(&set.text("overflow"))))
-        }
+        "tick" => b.dynamic(name, tick(set)),
+        "map" => worked(b, name, set, Compute::new(&set.value("op"), set.int("operand"))),
+        "filter" => worked(b, name, set, Keep::new(&set.value("op"), set.int("operand"))),
+        "take" => b.dynamic(name, Take::<Value>::new(set.int("n").unsigned_abs())),
+        "grouped" => worked(b, name, set, Grouped::<Value>::new(set.size("n"))),
+        "buffer" => b.dynamic(name, Buffer::<Value>::new(set.size("size"), overflow(&set.value("overflow")))),
         "throttle" => b.dynamic(name, throttle(set)),
         "map_async" => b.dynamic(name, timed_request(set)),
         _ => worked(b, name, set, sink(op.kind, set, done.take())),
@@ -279,27 +284,35 @@ where
     K::Out: super::IntoValue,
 {
     if set.schema.iter().any(|p| p.key == "work_ms") {
-        b.dynamic(name, Worked::new(kernel, set.time("work_ms"), set.time("block_ms")))
+        b.dynamic(
+            name,
+            Worked::new(kernel, Time::Constant(set.ms("work_ms")), Time::Constant(set.ms("block_ms"))),
+        )
     } else {
         b.dynamic(name, kernel)
     }
 }
 
+fn tick(set: &Settings) -> Tick<Value> {
+    let tick = Tick::new(set.ms("initial_ms"), set.ms("interval_ms"), Value::Int(1));
+    tick.at_most(set.int("count").unsigned_abs())
+}
+
 fn throttle(set: &Settings) -> impl Kernel<In = Value, Out = Value> + use<> {
-    let mode = match set.text("mode").as_text() {
+    let mode = match set.value("mode").as_text() {
         Some("enforcing") => ThrottleMode::Enforcing,
         _ => ThrottleMode::Shaping,
     };
-    let rate = Rate::new(set.int("per_second").unsigned_abs(), std::time::Duration::from_secs(1));
+    let rate = Rate::new(set.int("n").unsigned_abs(), set.ms("per_ms"));
     Throttle::new(rate.burst(set.int("burst").unsigned_abs()), mode, |_: &Value| 1)
 }
 
 fn timed_request(set: &Settings) -> TimedRequest {
-    let runs_as = match set.text("runs_as").as_text() {
-        Some("task") => RunsAs::Task,
+    let runs_as = match set.value("uses").as_text() {
+        Some("work") => RunsAs::Task,
         _ => RunsAs::Timer,
     };
-    TimedRequest::new(set.size("parallelism"), runs_as, set.time("ms"), set.int("fail_every"))
+    TimedRequest::new(set.size("parallelism"), runs_as, set.service(), set.int("fail_every"))
 }
 
 fn sink(
@@ -307,7 +320,7 @@ fn sink(
     set: &Settings,
     done: Option<Completer<Value>>,
 ) -> impl Kernel<In = Value, Out = Never> + use<> {
-    let f: fn(Value, Value) -> Value = match (kind, set.text("function").as_text()) {
+    let f: fn(Value, Value) -> Value = match (kind, set.value("op").as_text()) {
         ("fold", Some("sum")) => {
             |sum, x| Value::Int(sum.as_int().unwrap_or(0).wrapping_add(x.as_int().unwrap_or(0)))
         }
@@ -318,7 +331,7 @@ fn sink(
         },
         _ => |n, _| Value::Int(n.as_int().unwrap_or(0) + 1),
     };
-    let zero = match set.text("function").as_text() {
+    let zero = match set.value("op").as_text() {
         Some("last" | "max") => Value::Unit,
         _ => Value::Int(0),
     };
@@ -333,12 +346,12 @@ fn tell(
     let (mut done, mut seen) = (done.unwrap_or_default(), Arc::new(Mutex::new(0i64)));
     let counter = seen.clone();
     let each = move |cx: &mut Cx, x: Value| {
-        *counter.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        (f.lock().unwrap_or_else(PoisonError::into_inner))(cx, x);
+        *counter.lock() += 1;
+        (f.lock())(cx, x);
     };
     let end = move |cx: &mut Cx, end: &End| {
-        (at_end.lock().unwrap_or_else(PoisonError::into_inner))(cx, end);
-        let n = *std::mem::take(&mut seen).lock().unwrap_or_else(PoisonError::into_inner);
+        (at_end.lock())(cx, end);
+        let n = *std::mem::take(&mut seen).lock();
         done.set(match end {
             End::Failed(e) => Err(e.clone()),
             _ => Ok(Value::Int(n)),

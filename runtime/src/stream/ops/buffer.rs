@@ -114,10 +114,10 @@ impl<A: Send + 'static> Kernel for Buffer<A> {
         self.queue.len()
     }
 
-    /// `capacity`: lowering it drops nothing before the next overflow.
+    /// `size`: lowering it drops nothing before the next overflow.
     fn set(&mut self, key: &str, value: &Value) -> bool {
         match (key, value.as_int().and_then(|n| usize::try_from(n).ok())) {
-            ("capacity", Some(n)) if n > 0 => {
+            ("size", Some(n)) if n > 0 => {
                 self.capacity = n;
                 true
             }

@@ -8,9 +8,9 @@ use crate::stream::signal::StreamError;
 use crate::stream::value::Value;
 
 /// The functions of the drawn `map`.
-pub(crate) const FUNCTIONS: &[&str] = &["identity", "add", "mul"];
+pub(crate) const FUNCTIONS: &[&str] = &["identity", "add", "multiply", "square"];
 /// The rules of the drawn `filter`.
-pub(crate) const RULES: &[&str] = &["even", "odd", "every_nth", "less_than"];
+pub(crate) const RULES: &[&str] = &["even", "odd", "multiple_of", "less_than", "every_nth"];
 
 /// The kernel of the drawn `map`.
 pub struct Compute {
@@ -22,7 +22,8 @@ pub struct Compute {
 enum Function {
     Identity,
     Add,
-    Mul,
+    Multiply,
+    Square,
 }
 
 impl Function {
@@ -30,7 +31,8 @@ impl Function {
         match name.as_text()? {
             "identity" => Some(Function::Identity),
             "add" => Some(Function::Add),
-            "mul" => Some(Function::Mul),
+            "multiply" => Some(Function::Multiply),
+            "square" => Some(Function::Square),
             _ => None,
         }
     }
@@ -53,7 +55,8 @@ impl Kernel for Compute {
         let y = match (self.function, &x) {
             (Function::Identity, _) => x,
             (Function::Add, Value::Int(n)) => Value::Int(n.wrapping_add(self.k)),
-            (Function::Mul, Value::Int(n)) => Value::Int(n.wrapping_mul(self.k)),
+            (Function::Multiply, Value::Int(n)) => Value::Int(n.wrapping_mul(self.k)),
+            (Function::Square, Value::Int(n)) => Value::Int(n.wrapping_mul(*n)),
             _ => return wrong_type(cx),
         };
         out.emit(y);
@@ -62,8 +65,8 @@ impl Kernel for Compute {
 
     fn set(&mut self, key: &str, value: &Value) -> bool {
         match (key, value.as_int(), Function::named(value)) {
-            ("k", Some(k), _) => self.k = k,
-            ("function", _, Some(function)) => self.function = function,
+            ("operand", Some(k), _) => self.k = k,
+            ("op", _, Some(function)) => self.function = function,
             _ => return false,
         }
         true
@@ -86,8 +89,9 @@ pub struct Keep {
 enum Rule {
     Even,
     Odd,
-    EveryNth,
+    MultipleOf,
     LessThan,
+    EveryNth,
 }
 
 impl Rule {
@@ -95,6 +99,7 @@ impl Rule {
         match name.as_text()? {
             "even" => Some(Rule::Even),
             "odd" => Some(Rule::Odd),
+            "multiple_of" => Some(Rule::MultipleOf),
             "every_nth" => Some(Rule::EveryNth),
             "less_than" => Some(Rule::LessThan),
             _ => None,
@@ -119,6 +124,7 @@ impl Keep {
         Some(match self.rule {
             Rule::Even => x % 2 == 0,
             Rule::Odd => x % 2 != 0,
+            Rule::MultipleOf => self.n == 0 || x.wrapping_rem(self.n) == 0,
             _ => x < self.n,
         })
     }
@@ -143,8 +149,8 @@ impl Kernel for Keep {
 
     fn set(&mut self, key: &str, value: &Value) -> bool {
         match (key, value.as_int(), Rule::named(value)) {
-            ("n", Some(n), _) => self.n = n,
-            ("rule", _, Some(rule)) => self.rule = rule,
+            ("operand", Some(n), _) => self.n = n,
+            ("op", _, Some(rule)) => self.rule = rule,
             _ => return false,
         }
         true

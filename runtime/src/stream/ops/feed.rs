@@ -5,12 +5,13 @@
 //! `Backpressure` is refused when it is made: an actor cannot be made to wait by a queue.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::buffer::offer;
 use crate::stream::kernel::{Caps, Cx, Kernel, Never, Out, Sig};
 use crate::stream::shared::Shared;
 use crate::stream::signal::{Cause, DropReason, OverflowStrategy, StreamError};
+use crate::sync::{Mutex, MutexGuard};
 
 /// The answer to an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ impl<T> Feed<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Offers an element; never waits. Offer before you charge work: what is offered is there at once.

@@ -6,13 +6,17 @@
 //! Holds at most `p`. Requests progress whether or not downstream asks.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::stream::host::{Effort, Request};
 use crate::stream::kernel::{Caps, Cx, Kernel, Out, Sig};
 use crate::stream::signal::StreamError;
 use crate::stream::value::Value;
+use crate::sync::Mutex;
+
+/// What a task does.
+type Work<B> = Box<dyn FnOnce(&mut dyn Effort) -> Result<B, String> + Send>;
 
 /// What to do for one element of a `map_async`.
 pub enum Job<B> {
@@ -23,7 +27,7 @@ pub enum Job<B> {
     /// The result is there after a time that takes no worker.
     After(Duration, Result<B, String>),
     /// The result is computed on a worker beside the island.
-    Task(Box<dyn FnOnce(&mut dyn Effort) -> Result<B, String> + Send>),
+    Task(Work<B>),
 }
 
 impl<B> Job<B> {
@@ -80,14 +84,12 @@ fn failed(text: String, cx: &Cx) -> Sig {
 }
 
 /// Wraps a task so that its result waits in a slot for the answer.
-fn start<B: Send + 'static>(
-    task: Box<dyn FnOnce(&mut dyn Effort) -> Result<B, String> + Send>,
-) -> (Request, Slot<B>) {
+fn start<B: Send + 'static>(task: Work<B>) -> (Request, Slot<B>) {
     let slot: Slot<B> = Arc::default();
     let result = slot.clone();
     let task = Box::new(move |effort: &mut dyn Effort| {
         let y = task(effort);
-        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(y);
+        *result.lock() = Some(y);
     });
     (Request::Task(task), slot)
 }
@@ -135,7 +137,7 @@ where
             Entry::Ready(y) => Ok(y),
             Entry::Waits(result) => result,
             Entry::Runs(slot) => {
-                let result = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let result = slot.lock().take();
                 result.unwrap_or_else(|| Err("the task ended without a result".into()))
             }
         };

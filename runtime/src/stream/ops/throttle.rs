@@ -127,11 +127,12 @@ impl<A, F> Throttle<A, F> {
     fn release(&mut self, out: &mut Out<'_, A>, cx: &mut Cx) -> Sig {
         let now = cx.now();
         let due = self.waiting.as_ref().is_some_and(|(_, cost)| self.bucket.due(*cost) <= now);
-        if due && out.demand() > 0 {
-            if let Some((x, cost)) = self.waiting.take() {
-                self.bucket.go(cost, now);
-                out.emit(x);
-            }
+        if due
+            && out.demand() > 0
+            && let Some((x, cost)) = self.waiting.take()
+        {
+            self.bucket.go(cost, now);
+            out.emit(x);
         }
         match (&self.waiting, self.finished) {
             (Some(_), _) => Sig::Full,
@@ -195,21 +196,20 @@ where
         usize::from(self.waiting.is_some())
     }
 
-    /// `per_second` and `burst`, for elements that come from then on.
+    /// `n`, `per_ms` and `burst`, for elements that come from then on.
     fn set(&mut self, key: &str, value: &Value) -> bool {
-        let Some(n) = value.as_int().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0) else {
-            return false;
-        };
         let old = self.bucket.rate;
-        match key {
-            "per_second" => {
-                self.bucket.rate = Rate { units: n, per: Duration::from_secs(1), burst: old.burst }
+        let whole = value.as_int().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
+        let rate = match (key, whole, value.as_num().filter(|ms| *ms > 0.0 && ms.is_finite())) {
+            ("n", Some(units), _) => Rate { units, ..old },
+            ("burst", Some(burst), _) => old.burst(burst),
+            ("per_ms", _, Some(ms)) => {
+                Rate { per: Duration::from_secs_f64(ms / 1e3).max(Duration::from_nanos(1)), ..old }
             }
-            "burst" => self.bucket.rate = old.burst(n),
             _ => return false,
-        }
-        self.bucket.tat = self.bucket.tat / u128::from(old.units) * u128::from(self.bucket.rate.units);
-        self.bucket.late = 0;
+        };
+        self.bucket.tat = self.bucket.tat / u128::from(old.units) * u128::from(rate.units);
+        (self.bucket.rate, self.bucket.late) = (rate, 0);
         true
     }
 }

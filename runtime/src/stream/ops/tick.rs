@@ -1,7 +1,7 @@
 //! `tick`: the same element again and again, first after `initial`, then every `interval`.
 //!
 //! Emits when the timer is due and there is demand; without demand the tick is dropped (NoDemand), never queued.
-//! Backpressures: never. Completes never. Cancels: forgets its timer.
+//! Backpressures: never. Completes never, or with the nth element. Cancels: forgets its timer.
 //! Due times follow the ideal schedule: a late timer does not shift those after it; ticks that became due together are
 //! one with demand and the others dropped.
 
@@ -22,12 +22,20 @@ pub struct Tick<T> {
     interval: Duration,
     x: T,
     due: Instant,
+    /// Elements until it completes; none for never.
+    left: Option<u64>,
 }
 
 impl<T> Tick<T> {
     /// Makes the kernel; an interval of 0 counts as 1 ns.
     pub fn new(initial: Duration, interval: Duration, x: T) -> Self {
-        Tick { initial, interval: interval.max(INTERVAL_MIN), x, due: Instant::ZERO }
+        Tick { initial, interval: interval.max(INTERVAL_MIN), x, due: Instant::ZERO, left: None }
+    }
+
+    /// Completes together with the `n`th element; 0 for never.
+    pub fn at_most(mut self, n: u64) -> Self {
+        self.left = (n > 0).then_some(n);
+        self
     }
 
     fn arm(&self, cx: &mut Cx) {
@@ -59,6 +67,10 @@ impl<T: Clone + Send + 'static> Kernel for Tick<T> {
             out.emit(self.x.clone());
         }
         cx.dropped(DropReason::NoDemand, ticks - emitted);
+        self.left = self.left.map(|left| left - emitted);
+        if self.left == Some(0) {
+            return Sig::Done;
+        }
         let step = u128::from(ticks) * self.interval.as_nanos();
         self.due = self.due + Duration::from_nanos(u64::try_from(step).unwrap_or(u64::MAX));
         self.arm(cx);

@@ -94,8 +94,8 @@ impl Kernel for TimedRequest {
 
     fn set(&mut self, key: &str, value: &Value) -> bool {
         match (key, value.as_num(), value.as_int()) {
-            ("ms", Some(ms), _) if ms >= 0.0 && ms.is_finite() => {
-                self.time = self.time.with(Duration::from_secs_f64(ms / 1e3));
+            ("mean_ms", Some(ms), _) if ms >= 0.0 && ms.is_finite() => {
+                self.time = self.time.with_mean(Duration::from_secs_f64(ms / 1e3));
             }
             ("fail_every", _, Some(n)) if n >= 0 => self.fail_every = n,
             _ => return self.inner.set(key, value),

@@ -39,11 +39,11 @@ impl Time {
         }
     }
 
-    pub(crate) fn with(self, d: Duration) -> Self {
+    pub(crate) fn with_mean(self, mean: Duration) -> Self {
         match self {
-            Time::Constant(_) => Time::Constant(d),
-            Time::Uniform(_) => Time::Uniform(d),
-            Time::Exponential(_) => Time::Exponential(d),
+            Time::Constant(_) => Time::Constant(mean),
+            Time::Uniform(_) => Time::Uniform(mean.saturating_mul(2)),
+            Time::Exponential(_) => Time::Exponential(mean),
         }
     }
 }
@@ -143,11 +143,11 @@ impl<K: Kernel> Kernel for Worked<K> {
     fn set(&mut self, key: &str, value: &Value) -> bool {
         match (key, value.as_num()) {
             ("work_ms", Some(ms)) if ms >= 0.0 && ms.is_finite() => {
-                self.work = self.work.with(Duration::from_secs_f64(ms / 1e3));
+                self.work = self.work.with_mean(Duration::from_secs_f64(ms / 1e3));
                 true
             }
             ("block_ms", Some(ms)) if ms >= 0.0 && ms.is_finite() => {
-                self.block = self.block.with(Duration::from_secs_f64(ms / 1e3));
+                self.block = self.block.with_mean(Duration::from_secs_f64(ms / 1e3));
                 true
             }
             _ => self.inner.set(key, value),
