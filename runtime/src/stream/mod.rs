@@ -47,7 +47,7 @@ pub mod dsl;
 pub use blueprint::Built;
 pub use counts::{Activity, Counts, Drops, EdgeSnapshot, IslandSnapshot, StageSnapshot, StreamSnapshot};
 pub use done::Done;
-pub use dsl::{Closed, Flow, Operators, Sink, Source};
+pub use dsl::{Closed, Flow, Operators, Plan, Sink, SinkPlan, Source};
 pub use handle::StreamHandle;
 pub use host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};
 pub use interpreter::{Chain, ChainError};
