@@ -62,6 +62,7 @@ impl Pool {
         Ok(pool)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a Pool is threads")]
     fn spawn(&self, name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
         let thread = std::thread::Builder::new().name(name).spawn(body)?;
         self.threads.lock().push(thread);
@@ -69,6 +70,7 @@ impl Pool {
     }
 
     /// Ends all threads after their present run, and waits for them (not for the calling one, if it is a worker).
+    #[expect(clippy::disallowed_methods, reason = "a thread must not wait for itself")]
     pub(crate) fn stop(&self) {
         // Ordering: SeqCst, seen by whoever is woken below.
         self.inner.stopping.store(true, Ordering::SeqCst);
