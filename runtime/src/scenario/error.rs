@@ -8,15 +8,15 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The node's id; `#3` for the third node of the list if it has none.
-    pub node: Option<String>,
+    pub node: Option<Box<str>>,
     /// The port of that node.
-    pub port: Option<String>,
+    pub port: Option<Box<str>>,
     /// The parameter of that node, or a setting of the document.
-    pub param: Option<String>,
+    pub param: Option<Box<str>>,
     /// The edge's id; `#3` for the third edge of the list if it has none.
-    pub edge: Option<String>,
+    pub edge: Option<Box<str>>,
     /// Line and column of the text, from 1.
-    pub line: Option<(usize, usize)>,
+    pub line: Option<(u32, u32)>,
 }
 
 impl Place {
@@ -52,7 +52,8 @@ impl Place {
 
     /// Names a point of the text.
     pub fn line(line: usize, column: usize) -> Self {
-        Place { line: Some((line, column)), ..Place::default() }
+        let narrow = |n| u32::try_from(n).unwrap_or(u32::MAX);
+        Place { line: Some((narrow(line), narrow(column))), ..Place::default() }
     }
 }
 
@@ -84,18 +85,18 @@ pub struct DocError {
     /// What.
     pub reason: String,
     /// What would mend it; may be empty.
-    pub mend: String,
+    pub mend: Box<str>,
 }
 
 impl DocError {
     /// Makes an error without a hint.
     pub fn new(place: Place, reason: impl Into<String>) -> Self {
-        DocError { place, reason: reason.into(), mend: String::new() }
+        DocError { place, reason: reason.into(), mend: "".into() }
     }
 
     /// Adds what would mend it.
     #[must_use]
-    pub fn mend(mut self, hint: impl Into<String>) -> Self {
+    pub fn mend(mut self, hint: impl Into<Box<str>>) -> Self {
         self.mend = hint.into();
         self
     }

@@ -137,14 +137,14 @@ fn shape<T: DeserializeOwned>(value: Value, place: Place) -> Result<T, DocError>
 }
 
 /// Finds the field at fault: the one without which the error is another, or gone.
-fn culprit<T: DeserializeOwned>(value: &Value, error: &str) -> Option<String> {
+fn culprit<T: DeserializeOwned>(value: &Value, error: &str) -> Option<Box<str>> {
     let fields = value.as_object()?;
     let differs = |key: &String| {
         let mut rest = fields.clone();
         rest.remove(key);
         serde_json::from_value::<T>(Value::Object(rest)).err().is_none_or(|e| bare(&e) != error)
     };
-    fields.keys().take(32).find(|key| differs(key)).cloned()
+    fields.keys().take(32).find(|key| differs(key)).map(|key| key.as_str().into())
 }
 
 fn node_place(value: &Value, index: usize) -> Place {

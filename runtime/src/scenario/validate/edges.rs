@@ -44,7 +44,7 @@ fn identity<'a>(edge: &'a Edge, seen: &mut BTreeSet<&'a str>, errors: &mut Vec<D
 }
 
 fn ends_fit(graph: &Graph<'_>, edge: &Edge) -> Result<(), DocError> {
-    let at = |place: Place| Place { edge: Some(edge.id.clone()), ..place };
+    let at = |place: Place| Place { edge: Some(edge.id.as_str().into()), ..place };
     for end in [&edge.from, &edge.to] {
         let Some(index) = graph.node(&end.node) else {
             let reason = format!("it leads to the node {}, which does not exist", short(&end.node));
