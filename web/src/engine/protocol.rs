@@ -180,6 +180,8 @@ pub enum Update {
     Done {
         /// [`Envelope::seq`].
         seq: u32,
+        /// Turns executed when it was done: what a change is logged with.
+        at: Turn,
     },
     /// The command with this number was refused and changed nothing.
     Refused {
@@ -440,6 +442,7 @@ mod tests {
         let errors =
             vec![DocError { node: Some("n".into()), reason: "no such kind".into(), ..DocError::default() }];
         round_trip(&Update::Refused { seq: 1, errors });
+        round_trip(&Update::Done { seq: 1, at: u64::MAX });
         round_trip(&Update::Stopped { at: u64::MAX, why: StopReason::Finished });
         round_trip(&Update::Rare { events: Vec::new(), lost: 3 });
     }
