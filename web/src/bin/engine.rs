@@ -1,0 +1,5 @@
+//! The engine worker's entry point.
+
+fn main() {
+    footlights_web::engine::run();
+}
