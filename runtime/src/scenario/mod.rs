@@ -1,4 +1,17 @@
 //! Scenarios: the JSON document that the playground, the benchmark binary and the tests share.
+//!
+//! ```text
+//! text ── parse ──▶ Scenario ── validate ──▶ Plan ── build ──▶ Run on a Stepper or a Pool
+//!                      ▲ schema: kinds, ports, parameters (also of palette and forms)
+//! ```
+//! Nothing else in the runtime knows that scenarios exist.
 
 pub mod document;
+mod error;
+pub mod parse;
+pub mod plan;
 pub mod schema;
+mod validate;
+
+pub use error::{DocError, Place};
+pub use validate::{LABEL_CHARS_MAX, WORKERS_MAX, can_connect, is_id, validate};

@@ -18,5 +18,6 @@
 
 pub mod protocol;
 pub mod pump;
+pub mod telemetry;
 
 pub use pump::run;

@@ -13,7 +13,7 @@ const fn choice(value: &'static str, title: &'static str) -> Choice {
 pub(super) static KINDS: [Kind; 8] =
     [SOURCE, MASTER, ROUTER, WORKER, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
 
-const IN: Port = port("in", In, Message, "messages to handle").many();
+const IN: Port = port("in", In, Message, "messages to handle").many().optional();
 const OUT: Port = port("out", Out, Message, "messages it sends");
 
 const SOURCE: Kind = Kind {
