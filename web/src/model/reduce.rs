@@ -86,7 +86,7 @@ fn open(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
 
 /// Reads and checks a document's text; nothing is half-loaded.
 fn read(text: &str) -> Result<Scenario, Vec<String>> {
-    let lines = |errors: Vec<footlights::scenario::error::DocError>| {
+    let lines = |errors: Vec<footlights::scenario::DocError>| {
         errors.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let doc = Scenario::parse(text).map_err(lines)?;
@@ -245,6 +245,6 @@ fn group(state: &mut State, draft: &mut Draft) {
 
 /// Lists what is wrong with a node, in words.
 pub fn problems_of_node(state: &State, id: &str) -> Vec<String> {
-    let about = |e: &&footlights::scenario::error::DocError| e.place.node.as_deref() == Some(id);
+    let about = |e: &&footlights::scenario::DocError| e.place.node.as_deref() == Some(id);
     state.problems.iter().filter(about).map(ToString::to_string).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use footlights::scenario::document::{Node, PortRef, Scenario};
-use footlights::scenario::error::DocError;
+use footlights::scenario::DocError;
 use serde_json::Value;
 
 use super::history::History;
