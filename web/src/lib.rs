@@ -1,6 +1,7 @@
 //! The playground: a Yew page that draws, and an engine worker that runs actors. The two talk by messages only.
 
 pub mod app;
+pub mod model;
 pub mod engine;
 
 /// Names this build in the worker's address and on the page: version, then what `cargo xtask build` put into
