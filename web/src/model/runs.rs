@@ -158,11 +158,7 @@ fn answered(state: &mut State, command: Command, turn: Turn) {
     }
 }
 
-fn refused(
-    state: &mut State,
-    errors: &[crate::engine::protocol::DocError],
-    effects: &mut Vec<Effect>,
-) {
+fn refused(state: &mut State, errors: &[crate::engine::protocol::DocError], effects: &mut Vec<Effect>) {
     let reason = errors.first().map(|e| e.reason.clone()).unwrap_or_default();
     super::reduce::toast(state, &text::refused(&reason), effects);
 }

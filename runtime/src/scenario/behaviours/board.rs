@@ -1,15 +1,17 @@
 //! What all actors of one scenario share: who is where, the knobs, the counters.
 //!
-//! I1 counters only grow, and outlive restarts. I2 the board opens once, when the last node got its actor.
+//! I1 counters only grow, and outlive restarts. I2 the board opens once, after the last node got its actor.
 //! I3 a lock is held for a lookup, never while something is sent.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 use super::super::plan::{Params, Plan};
 use super::{Msg, ReplyTo};
 use crate::actor::{ActorRef, AnyRef};
 use crate::id::ActorId;
+use crate::routing::RouterRef;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 /// The most counters that one behaviour has.
@@ -32,8 +34,6 @@ pub(crate) struct NodeCell {
     version: AtomicU64,
     fail_next: AtomicBool,
     tallies: [AtomicU64; TALLIES],
-    /// The position of a router's rotation.
-    pub(crate) rotation: AtomicU64,
 }
 
 /// What is counted on one edge.
@@ -46,7 +46,9 @@ struct Refs {
     by_node: Vec<Option<ActorRef<Msg>>>,
     owners: BTreeMap<ActorId, usize>,
     former: Vec<Vec<AnyRef>>,
+    routers: BTreeMap<usize, RouterRef<Msg>>,
     missing: usize,
+    waker: Option<Waker>,
 }
 
 impl Board {
@@ -58,40 +60,77 @@ impl Board {
             by_node: vec![None; nodes.len()],
             owners: BTreeMap::new(),
             former: vec![Vec::new(); nodes.len()],
+            routers: BTreeMap::new(),
             missing: actors,
+            waker: None,
         };
         let (epoch, open) = (AtomicU64::new(1), AtomicBool::new(false));
         Arc::new(Board { plan, nodes, edges, refs: Mutex::new(refs), epoch, open })
     }
 
-    /// Notes the actor of a node; true if it was the last one missing.
-    pub(crate) fn register(&self, node: usize, actor: &ActorRef<Msg>) -> bool {
+    /// Notes the actor of a node. One that takes the place of another is shown to the routers in front of it.
+    pub(crate) fn register(&self, node: usize, actor: &ActorRef<Msg>) {
         let mut refs = self.refs.lock();
         refs.owners.insert(actor.id(), node);
         let former = refs.by_node[node].replace(actor.clone());
-        if let Some(former) = former {
-            refs.former[node].push(former.any());
-            // Ordering: Release, pairs with the Acquire in epoch(): who sees the new epoch finds the new reference.
-            self.epoch.fetch_add(1, Ordering::Release);
-            return false;
+        let Some(former) = former else {
+            refs.missing = refs.missing.saturating_sub(1);
+            let waker = if refs.missing == 0 { refs.waker.take() } else { None };
+            drop(refs);
+            waker.into_iter().for_each(Waker::wake);
+            return;
+        };
+        refs.former[node].push(former.any());
+        let routers: Vec<_> = refs.routers.iter().map(|(n, r)| (*n, r.clone())).collect();
+        drop(refs);
+        // Ordering: Release, pairs with the Acquire in epoch(): who sees the new epoch finds the new reference.
+        self.epoch.fetch_add(1, Ordering::Release);
+        for (router, reference) in routers {
+            if self.plan.outgoing(router, "out").any(|e| self.plan.edges[e].to.0 == node) {
+                reference.set_routees(self.routees(router));
+            }
         }
-        refs.missing = refs.missing.saturating_sub(1);
-        refs.missing == 0 && !self.is_open()
     }
 
-    /// Opens the board: everybody begins.
+    /// Notes the router of a node and gives it its routees.
+    pub(crate) fn register_router(&self, node: usize, router: &RouterRef<Msg>) {
+        router.set_routees(self.routees(node));
+        let mut refs = self.refs.lock();
+        refs.owners.insert(router.actor().id(), node);
+        refs.routers.insert(node, router.clone());
+    }
+
+    fn routees(&self, router: usize) -> Vec<ActorRef<Msg>> {
+        self.plan.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+    }
+
+    /// Gives the router of a node, if it is one.
+    pub(crate) fn router(&self, node: usize) -> Option<RouterRef<Msg>> {
+        self.refs.lock().routers.get(&node).cloned()
+    }
+
+    /// Is ready once every node has its actor.
+    pub(crate) fn poll_complete(&self, cx: &mut std::task::Context<'_>) -> Poll<()> {
+        let mut refs = self.refs.lock();
+        if refs.missing == 0 {
+            return Poll::Ready(());
+        }
+        refs.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Opens the board: everybody begins, in the order of the document.
     pub(crate) fn open(&self) {
         // Ordering: Release, pairs with is_open(): who sees it open finds every reference.
         self.open.store(true, Ordering::Release);
-        let all: Vec<_> = self.refs.lock().by_node.iter().flatten().cloned().collect();
-        let begins = |actor: &ActorRef<Msg>| {
-            let kind = self.owner(actor.id()).map(|n| self.plan.nodes[n].kind.name);
-            matches!(kind, Some("source" | "master"))
-        };
-        all.iter().filter(|actor| begins(actor)).for_each(|actor| actor.tell(Msg::Go));
+        for (i, node) in self.plan.nodes.iter().enumerate() {
+            if let ("source" | "master", Some(actor)) = (node.kind.name, self.actor(i)) {
+                actor.tell(Msg::Go);
+            }
+        }
     }
 
-    /// Is true once every node has its actor.
+    /// Is true once everybody may send.
     pub(crate) fn is_open(&self) -> bool {
         self.open.load(Ordering::Acquire)
     }
@@ -137,7 +176,6 @@ impl NodeCell {
             version: AtomicU64::new(1),
             fail_next: AtomicBool::new(false),
             tallies: Default::default(),
-            rotation: AtomicU64::new(0),
         }
     }
 

@@ -175,7 +175,7 @@ impl Master {
         let cell = &self.board.nodes[self.node];
         cell.add(DONE, 1);
         cx.note("job done", cell.tally(ANSWERED));
-        cx.timers().cancel_all();
+        stop_timers(cx);
         self.result.send(cx, Task { id: 0, value: job.sum, made: cx.now(), reply: None });
     }
 
@@ -188,10 +188,16 @@ impl Master {
         let cell = &self.board.nodes[self.node];
         cell.add(ABORTED, 1);
         cx.note(why, cell.tally(ANSWERED));
-        cx.timers().cancel_all();
+        stop_timers(cx);
         for (_, routee) in self.out.targets() {
             routee.stop();
         }
+    }
+}
+
+fn stop_timers(cx: &mut Context<'_, Master>) {
+    for key in ["next", "timeout"] {
+        cx.timers().cancel(key);
     }
 }
 

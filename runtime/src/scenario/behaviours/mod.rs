@@ -18,8 +18,8 @@ mod worker;
 use std::sync::Arc;
 
 pub(crate) use board::{Board, Knobs};
-pub(crate) use outlet::{Outlet, Policy};
-pub(crate) use supervisor::{Spawn, spawn_node};
+pub(crate) use outlet::Outlet;
+pub(crate) use supervisor::{Spawn, has_actor, spawn_node};
 
 use crate::actor::ActorRef;
 use crate::time::Instant;

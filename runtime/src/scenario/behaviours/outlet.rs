@@ -47,7 +47,12 @@ enum Way {
     /// Not looked up, or not wired.
     Nowhere,
     Direct(Hop),
-    Routed { edge: usize, router: RouterRef<Msg>, logic: Logic, hops: Vec<(ActorId, Hop)> },
+    Routed {
+        edge: usize,
+        router: RouterRef<Msg>,
+        logic: Logic,
+        hops: Vec<(ActorId, Hop)>,
+    },
 }
 
 /// Sends the messages of one output port.

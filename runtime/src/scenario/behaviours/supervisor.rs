@@ -19,17 +19,25 @@ use crate::supervise::{Backoff, Directive, Strategy};
 /// Makes actors: a system, or a supervisor its children.
 pub(crate) trait Spawn {
     /// Spawns under this spawner.
-    fn spawn<A: Actor<Msg = Msg>>(&mut self, name: &str, props: Props<A>) -> Result<ActorRef<Msg>, SpawnError>;
+    fn spawn<A: Actor<Msg = Msg>>(
+        &mut self,
+        name: &str,
+        props: Props<A>,
+    ) -> Result<ActorRef<Msg>, SpawnError>;
 }
 
 impl Spawn for Context<'_, Supervisor> {
-    fn spawn<A: Actor<Msg = Msg>>(&mut self, name: &str, props: Props<A>) -> Result<ActorRef<Msg>, SpawnError> {
+    fn spawn<A: Actor<Msg = Msg>>(
+        &mut self,
+        name: &str,
+        props: Props<A>,
+    ) -> Result<ActorRef<Msg>, SpawnError> {
         Context::spawn(self, name, props)
     }
 }
 
-/// Gives a node its actor; a node without one of its own, such as a router, is passed over. True if the board is complete.
-pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -> Result<bool, SpawnError> {
+/// Gives a node its actor; a node without one of its own, such as a router, is passed over.
+pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -> Result<(), SpawnError> {
     let plan = &board.plan.nodes[node];
     let (name, mailbox) = (plan.id.as_str(), mailbox(&plan.params));
     let actor = match plan.kind.name {
@@ -38,9 +46,10 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
         "worker" => by.spawn(name, Worker::props(board, node).mailbox(mailbox))?,
         "collector" => by.spawn(name, Collector::props(board, node).mailbox(mailbox))?,
         "supervisor" => by.spawn(name, Supervisor::props(board, node))?,
-        _ => return Ok(false),
+        _ => return Ok(()),
     };
-    Ok(board.register(node, &actor))
+    board.register(node, &actor);
+    Ok(())
 }
 
 /// Tells whether a node of this kind gets an actor by [`spawn_node`].
@@ -101,9 +110,7 @@ impl Actor for Supervisor {
         let board = self.board.clone();
         let children = (0..board.plan.nodes.len()).filter(|&i| board.plan.nodes[i].parent == Some(self.node));
         for child in children {
-            if spawn_node(&board, child, cx)? {
-                board.open();
-            }
+            spawn_node(&board, child, cx)?;
         }
         Ok(())
     }
