@@ -305,6 +305,8 @@ pub enum Action {
     Engine(News),
     /// Gives up on a hung engine and starts another.
     StopEngine,
+    /// The page is no longer seen.
+    Hide,
     /// Asks the engine to panic, for tests.
     DebugPanic,
 }
