@@ -16,6 +16,8 @@
 //! `Detail`, `Stopped`; `frame_words(&self) -> usize` and `write_frame(&mut self, frame: u32, &mut [u32])`; `turn(&self)`.
 //! `Pace` is `Busy` (call again at once), `Wait { ms }` (nothing is due before) or `Idle` (paused, finished, nothing loaded).
 
+pub mod driver;
+pub mod link;
 pub mod protocol;
 pub mod pump;
 pub mod telemetry;

@@ -410,6 +410,25 @@ pub enum StopReason {
     },
 }
 
+/// What the page's end of the line makes of all this, besides frames.
+#[derive(Clone, Debug, PartialEq)]
+pub enum News {
+    /// The handshake is done.
+    Ready,
+    /// No [`Update::Ready`] came in time.
+    Silent,
+    /// Pings have gone unanswered for a while.
+    Hung,
+    /// Pings are answered again.
+    Back,
+    /// The engine is of another build than the page.
+    Outdated,
+    /// A command was done, at a turn, or refused.
+    Answered(Command, Result<Turn, Vec<DocError>>),
+    /// Any other update.
+    Update(Update),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,9 +10,9 @@ use footlights::scenario::schema::{self, Direction, Family, Kind};
 use super::viewport::{Point, Rect, pt};
 
 /// Size of an actor's card.
-pub const ACTOR: (f64, f64) = (180.0, 96.0);
+pub const ACTOR: (f64, f64) = (176.0, 84.0);
 /// Size of a stream operator's card.
-pub const STAGE: (f64, f64) = (140.0, 76.0);
+pub const STAGE: (f64, f64) = (144.0, 84.0);
 /// Size of a supervisor without children.
 pub const EMPTY_GROUP: (f64, f64) = (240.0, 140.0);
 /// Height of a group's header.
@@ -78,6 +78,7 @@ impl Curve {
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     boxes: BTreeMap<String, Rect>,
+    spots: BTreeMap<PortRef, usize>,
     /// Supervisors, outer before inner.
     pub groups: Vec<String>,
     /// Every port.
@@ -164,7 +165,9 @@ impl Layout {
                 for (i, port) in side.iter().enumerate() {
                     let share = (i as f64 + 1.0) / (side.len() as f64 + 1.0);
                     let at = pt(x, bounds.y + bounds.h * share);
-                    self.ports.push(PortSpot { port: PortRef::new(&node.id, port.name), direction, at });
+                    let port = PortRef::new(&node.id, port.name);
+                    self.spots.insert(port.clone(), self.ports.len());
+                    self.ports.push(PortSpot { port, direction, at });
                 }
             }
         }
@@ -185,7 +188,7 @@ impl Layout {
 
     /// The spot of a port.
     pub fn spot(&self, port: &PortRef) -> Option<&PortSpot> {
-        self.ports.iter().find(|p| &p.port == port)
+        self.spots.get(port).map(|i| &self.ports[*i])
     }
 
     /// The curve of an edge of the document.

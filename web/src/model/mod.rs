@@ -11,6 +11,7 @@ pub mod format;
 pub mod geometry;
 pub mod history;
 pub mod live;
+#[expect(missing_docs, reason = "each text says itself what it is")]
 pub mod locale;
 pub mod reduce;
 pub mod regime;

@@ -36,6 +36,7 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::DropFault => state.fault = None,
         Action::Engine(news) => runs::engine(state, news, &mut effects),
         Action::StopEngine => runs::stop_engine(state, &mut effects),
+        Action::Hide => hide(state, &mut effects),
         Action::DebugPanic => effects.push(Effect::Send(Command::DebugPanic)),
         Action::TogglePlay
         | Action::Pause
@@ -137,6 +138,14 @@ fn set_speed(state: &mut State, speed: crate::engine::protocol::Speed, effects: 
     state.run.speed = speed;
     if state.run.playing {
         effects.push(Effect::Send(Command::Play { speed }));
+    }
+}
+
+/// Nobody watches: the clock stops, and nothing is lost behind the person's back.
+fn hide(state: &mut State, effects: &mut Vec<Effect>) {
+    if state.run.playing {
+        runs::transport(state, &Action::Pause, effects);
+        toast(state, text::PAUSED_WHILE_HIDDEN, effects);
     }
 }
 

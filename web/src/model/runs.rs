@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::edit::Step;
 use super::edits::default_of;
 use super::locale as text;
-use super::state::{Action, Effect, Engine, EngineNews, State};
-use crate::engine::protocol::{Change, Command, Logged, PROTOCOL, StopReason, Turn, Unit, Update};
+use super::state::{Action, Effect, Engine, State};
+use crate::engine::protocol::{Change, Command, DocError, Logged, News, PROTOCOL, StopReason, Turn, Unit, Update};
 
 /// Starts a new run of the document from turn 0, or says why it cannot.
 pub fn reload(state: &mut State, effects: &mut Vec<Effect>) {
@@ -115,16 +115,16 @@ fn step(state: &mut State, unit: Unit, effects: &mut Vec<Effect>) {
 }
 
 /// Takes what the engine says.
-pub fn engine(state: &mut State, news: EngineNews, effects: &mut Vec<Effect>) {
+pub fn engine(state: &mut State, news: News, effects: &mut Vec<Effect>) {
     match news {
-        EngineNews::Ready => ready(state, effects),
-        EngineNews::Silent => state.engine = Engine::Silent,
-        EngineNews::Hung => state.engine = Engine::Hung,
-        EngineNews::Back => state.engine = Engine::Ready,
-        EngineNews::Outdated => state.engine = Engine::Outdated,
-        EngineNews::Answered(command, Ok(at)) => answered(state, command, at),
-        EngineNews::Answered(_, Err(errors)) => refused(state, &errors, effects),
-        EngineNews::Update(update, _) => updated(state, update, effects),
+        News::Ready => ready(state, effects),
+        News::Silent => state.engine = Engine::Silent,
+        News::Hung => state.engine = Engine::Hung,
+        News::Back => state.engine = Engine::Ready,
+        News::Outdated => state.engine = Engine::Outdated,
+        News::Answered(command, Ok(at)) => answered(state, command, at),
+        News::Answered(_, Err(errors)) => refused(state, &errors, effects),
+        News::Update(update) => updated(state, update, effects),
     }
 }
 
@@ -158,7 +158,11 @@ fn answered(state: &mut State, command: Command, turn: Turn) {
     }
 }
 
-fn refused(state: &mut State, errors: &[crate::engine::protocol::DocError], effects: &mut Vec<Effect>) {
+fn refused(
+    state: &mut State,
+    errors: &[DocError],
+    effects: &mut Vec<Effect>,
+) {
     let reason = errors.first().map(|e| e.reason.clone()).unwrap_or_default();
     super::reduce::toast(state, &text::refused(&reason), effects);
 }

@@ -8,7 +8,7 @@ use footlights::scenario::document::{Node, PortRef, Scenario};
 use serde_json::Value;
 
 use super::history::History;
-use crate::engine::protocol::{Command, Logged, Speed, Turn, Update};
+use crate::engine::protocol::{Command, Logged, News, Speed, Turn};
 
 /// Nodes that are selected, or one edge.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -302,9 +302,11 @@ pub enum Action {
     /// Takes the fault banner away.
     DropFault,
     /// The engine said something.
-    Engine(EngineNews),
+    Engine(News),
     /// Gives up on a hung engine and starts another.
     StopEngine,
+    /// The page is no longer seen.
+    Hide,
     /// Asks the engine to panic, for tests.
     DebugPanic,
 }
@@ -316,25 +318,6 @@ pub enum Reparent {
     Keep,
     /// It becomes this one, or none.
     To(Option<String>),
-}
-
-/// What the link tells the page.
-#[derive(Clone, Debug, PartialEq)]
-pub enum EngineNews {
-    /// The handshake is done.
-    Ready,
-    /// No *ready* in time.
-    Silent,
-    /// No answer for a while.
-    Hung,
-    /// Answers again.
-    Back,
-    /// Other build than the page.
-    Outdated,
-    /// A command was answered.
-    Answered(Command, Result<Turn, Vec<crate::engine::protocol::DocError>>),
-    /// Any other update, with the turn of the latest counters.
-    Update(Update, Turn),
 }
 
 /// What the page shall do.
