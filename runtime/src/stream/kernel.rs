@@ -16,7 +16,7 @@ use super::host::{Host, Request, RequestKey, TimerKey};
 use super::signal::{Cause, DropReason, StreamError};
 use super::value::Value;
 use crate::rng::Rng;
-use crate::time::Instant;
+use crate::time::{Instant, nanos};
 
 /// One operator, for one run.
 pub trait Kernel: Send + 'static {
@@ -240,12 +240,14 @@ impl Cx<'_, '_> {
     /// Charges CPU time: the worker is taken that long, and what this call emits moves on afterwards.
     pub fn work(&mut self, d: Duration) {
         self.run.charge.work += d;
+        self.counts.work_ns += nanos(d);
         self.run.charge.any |= !d.is_zero();
     }
 
     /// Charges time in which the worker is taken without using the CPU.
     pub fn block(&mut self, d: Duration) {
         self.run.charge.block += d;
+        self.counts.block_ns += nanos(d);
         self.run.charge.any |= !d.is_zero();
     }
 
