@@ -43,7 +43,7 @@ pub trait Kernel: Send + 'static {
     }
     /// Learns that upstream failed.
     fn on_fail(&mut self, e: StreamError, _out: &mut Out<'_, Self::Out>, _cx: &mut Cx) -> Sig {
-        Sig::Fail(e)
+        Sig::fail(e)
     }
     /// Learns that downstream cancelled; nothing is called afterwards.
     fn on_cancel(&mut self, _cause: &Cause, _cx: &mut Cx) {}
@@ -118,9 +118,17 @@ pub enum Sig {
     /// It has ended: complete downstream, cancel upstream.
     Done,
     /// It has ended as `Done`, and hands this cause upstream.
-    Cancel(Cause),
+    Cancel(Box<Cause>),
     /// It has failed: fail downstream, cancel upstream.
-    Fail(StreamError),
+    Fail(Box<StreamError>),
+}
+
+impl Sig {
+    /// Fails with an error; boxed, so that an answer stays small on the way of the elements.
+    #[cold]
+    pub fn fail(e: StreamError) -> Sig {
+        Sig::Fail(Box::new(e))
+    }
 }
 
 /// Why an island's run ends.
