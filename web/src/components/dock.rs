@@ -140,8 +140,8 @@ fn problem_list(part: &Part) -> Html {
             <ul class="why problems" data-testid="problems">
                 { for part.state.problems.iter().map(|p| {
                     let go = match (&p.place.node, &p.place.edge) {
-                        (Some(node), _) => Action::Select(vec![node.clone()]),
-                        (_, Some(edge)) => Action::SelectEdge(edge.clone()),
+                        (Some(node), _) => Action::Select(vec![node.to_string()]),
+                        (_, Some(edge)) => Action::SelectEdge(edge.to_string()),
                         _ => Action::Select(Vec::new()),
                     };
                     html! { <li><button type="button" class="link" onclick={part.on(go)}>{ p.to_string() }</button></li> }

@@ -17,7 +17,7 @@ const CLICK_PX: f64 = 4.0;
 
 /// What the pointer drags.
 #[derive(Clone, Debug)]
-pub enum Drag {
+pub(super) enum Drag {
     /// What is seen.
     Pan {
         /// Where the pointer was last, on the screen.
