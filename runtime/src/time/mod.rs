@@ -3,9 +3,15 @@
 //! I1 an [`Instant`] never goes back; arithmetic saturates, nothing wraps.
 //! It is no wall clock and knows no time zone.
 
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod system;
+mod timer_queue;
+
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;
+
+pub use timer_queue::{TimerKey, TimerQueue};
 
 /// A point in a system's time: nanoseconds since the system was built.
 ///

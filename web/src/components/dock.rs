@@ -120,6 +120,7 @@ fn event(part: &Part, e: &RareEvent) -> Html {
         RareKind::DeadLettered => ("†", "failed"),
         RareKind::Stalled => ("∞", "failed"),
         RareKind::Changed => ("✎", ""),
+        RareKind::Noted => ("¶", ""),
     };
     let select = part.on(Action::Select(vec![e.node.clone()]));
     html! {

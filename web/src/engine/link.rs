@@ -179,9 +179,9 @@ impl Inner {
                     self.tell(News::Back);
                 }
             }
-            Update::Done { seq, at } => {
+            Update::Done { seq, at, at_ns } => {
                 if let Some(cmd) = self.answered(seq) {
-                    self.tell(News::Answered(cmd, Ok(at)));
+                    self.tell(News::Answered(cmd, Ok((at, at_ns))));
                 }
             }
             Update::Refused { seq, errors } => {

@@ -13,7 +13,8 @@
 //! into `Done` or `Refused`, and answers `Hello`, `Ping` and `DebugPanic` itself); `advance(&mut self, now_ms: f64,
 //! keep_going: &mut dyn FnMut() -> bool) -> Pace`, which runs turns until the clock has caught up with the wall, something
 //! stopped it, or `keep_going`, asked at least every 256 turns, says no; `drain(&mut self, &mut Vec<Update>)` for `Rare`,
-//! `Detail`, `Stopped`; `frame_words(&self) -> usize` and `write_frame(&mut self, frame: u32, &mut [u32])`; `turn(&self)`.
+//! `Detail`, `Stopped`; `frame_words(&self) -> usize` and `write_frame(&mut self, frame: u32, &mut [u32])`; `turn(&self)`,
+//! `time_ns(&self)`.
 //! `Pace` is `Busy` (call again at once), `Wait { ms }` (nothing is due before) or `Idle` (paused, finished, nothing loaded).
 
 pub mod driver;

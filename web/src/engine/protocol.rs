@@ -92,6 +92,9 @@ pub enum Command {
 pub struct Logged {
     /// Turns executed when the change was made.
     pub turn: Turn,
+    /// Virtual time at which it was made: between two turns the clock moves on.
+    #[serde(default)]
+    pub at_ns: u64,
     /// The change.
     pub change: Change,
 }
@@ -182,6 +185,8 @@ pub enum Update {
         seq: u32,
         /// Turns executed when it was done: what a change is logged with.
         at: Turn,
+        /// Virtual time when it was done: what a change is logged with.
+        at_ns: u64,
     },
     /// The command with this number was refused and changed nothing.
     Refused {
@@ -321,6 +326,8 @@ pub enum RareKind {
     Stalled,
     /// A person changed the run.
     Changed,
+    /// A node has something to say, such as the end of its job.
+    Noted,
 }
 
 /// The watched node in full.
@@ -423,8 +430,8 @@ pub enum News {
     Back,
     /// The engine is of another build than the page.
     Outdated,
-    /// A command was done, at a turn, or refused.
-    Answered(Command, Result<Turn, Vec<DocError>>),
+    /// A command was done, at a turn and a virtual time, or refused.
+    Answered(Command, Result<(Turn, u64), Vec<DocError>>),
     /// Any other update.
     Update(Update),
 }
@@ -461,7 +468,7 @@ mod tests {
         let errors =
             vec![DocError { node: Some("n".into()), reason: "no such kind".into(), ..DocError::default() }];
         round_trip(&Update::Refused { seq: 1, errors });
-        round_trip(&Update::Done { seq: 1, at: u64::MAX });
+        round_trip(&Update::Done { seq: 1, at: u64::MAX, at_ns: u64::MAX });
         round_trip(&Update::Stopped { at: u64::MAX, why: StopReason::Finished });
         round_trip(&Update::Rare { events: Vec::new(), lost: 3 });
     }

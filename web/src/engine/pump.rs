@@ -122,9 +122,9 @@ impl Pump {
             Ok(Envelope { seq, cmd }) => {
                 let mut updates = Vec::new();
                 let done = self.obey(cmd, &mut updates);
-                let at = self.driver.borrow().turn();
+                let (at, at_ns) = (self.driver.borrow().turn(), self.driver.borrow().time_ns());
                 updates.push(match done {
-                    Ok(()) => Update::Done { seq, at },
+                    Ok(()) => Update::Done { seq, at, at_ns },
                     Err(errors) => Update::Refused { seq, errors },
                 });
                 updates.iter().for_each(|u| self.post(u));

@@ -15,12 +15,14 @@ pub const ALL: [(&str, &str); 3] = [
 /// A sentence where there is none, or it cannot be read.
 pub fn load(at: usize) -> Result<Scenario, String> {
     let (_, text) = ALL.get(at).ok_or_else(|| format!("there is no scenario number {at}"))?;
-    Scenario::parse(text).map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    Scenario::parse(text)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
 }
 
 /// An empty document.
 pub fn empty() -> Scenario {
-    let text = format!(r#"{{"version":{VERSION},"name":"Untitled","seed":1,"workers":4,"nodes":[],"edges":[]}}"#);
+    let text =
+        format!(r#"{{"version":{VERSION},"name":"Untitled","seed":1,"workers":4,"nodes":[],"edges":[]}}"#);
     Scenario::parse(&text).expect("the empty document is one")
 }
 

@@ -125,10 +125,9 @@ impl Step {
     /// Lets a later step of the same gesture take the place of this one, where both change one and the same node.
     pub fn absorb(&mut self, later: &Step) -> bool {
         match (self.ops.as_mut_slice(), later.ops.as_slice()) {
-            (
-                [Op::SetNode { at, after, .. }],
-                [Op::SetNode { at: later_at, after: later_after, .. }],
-            ) if at == later_at => {
+            ([Op::SetNode { at, after, .. }], [Op::SetNode { at: later_at, after: later_after, .. }])
+                if at == later_at =>
+            {
                 *after = later_after.clone();
                 true
             }

@@ -75,8 +75,14 @@ mod tests {
         assert_eq!(time_ns(1_284_000_000), "1.284 s");
         assert_eq!(time_ns(38_000_000), "38 ms");
         assert_eq!(time_ns(3_723_000_000_000), "1:02:03");
-        assert_eq!((big(12_400.0), big(999_999_999.0), big(7.4)), ("12.4 k".into(), "1 G".into(), "7.4".into()));
-        assert_eq!((grouped(0), grouped(1_000), grouped(1_234_567)), ("0".into(), "1,000".into(), "1,234,567".into()));
+        assert_eq!(
+            (big(12_400.0), big(999_999_999.0), big(7.4)),
+            ("12.4 k".into(), "1 G".into(), "7.4".into())
+        );
+        assert_eq!(
+            (grouped(0), grouped(1_000), grouped(1_234_567)),
+            ("0".into(), "1,000".into(), "1,234,567".into())
+        );
         assert_eq!(speed(1), "×0.001");
         assert_eq!(rate(None), "n/a");
         assert_eq!(short(f64::NAN), "n/a");

@@ -156,7 +156,9 @@ impl Layout {
 
     fn add_ports(&mut self, doc: &Scenario) {
         for node in &doc.nodes {
-            let (Some(bounds), Some(kind)) = (self.boxes.get(&node.id), schema::kind(&node.kind)) else { continue };
+            let (Some(bounds), Some(kind)) = (self.boxes.get(&node.id), schema::kind(&node.kind)) else {
+                continue;
+            };
             for direction in [Direction::In, Direction::Out] {
                 let side: Vec<_> = kind.ports.iter().filter(|p| p.direction == direction).collect();
                 let x = if direction == Direction::In { bounds.x } else { bounds.x + bounds.w };

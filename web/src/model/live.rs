@@ -217,8 +217,12 @@ impl Live {
     /// Messages handled per second of virtual time, over all nodes.
     pub fn total_rate(&self) -> Option<f64> {
         let (first, last) = self.span()?;
-        let handled: f64 =
-            last.handled.iter().zip(&first.handled).map(|(now, before)| f64::from(delta(*now, *before))).sum();
+        let handled: f64 = last
+            .handled
+            .iter()
+            .zip(&first.handled)
+            .map(|(now, before)| f64::from(delta(*now, *before)))
+            .sum();
         Some(handled / (last.time_ns - first.time_ns) as f64 * 1e9)
     }
 

@@ -97,7 +97,9 @@ pub const SCENARIO_ABOUT: &str = "About this scenario";
 
 /// What went wrong with the engine.
 pub fn fault(message: &str) -> String {
-    format!("The engine stopped: {message}. This is a fault in Footlights. Your graph is kept; the run was loaded again, paused.")
+    format!(
+        "The engine stopped: {message}. This is a fault in Footlights. Your graph is kept; the run was loaded again, paused."
+    )
 }
 
 /// How many problems there are.

@@ -81,7 +81,8 @@ impl Chooser {
         match self.regime {
             Regime::Each => busiest <= EACH_RATE_MAX,
             Regime::Aggregate { .. } => {
-                fits(rates, self.regime.per_dot() / 1.3) && !fits(rates, self.regime.per_dot() / 13.0)
+                fits(rates, self.regime.per_dot() / 1.3)
+                    && !fits(rates, self.regime.per_dot() / 13.0)
                     && busiest > EACH_RATE_MAX * 0.7
             }
         }

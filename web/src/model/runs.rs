@@ -122,7 +122,7 @@ pub fn engine(state: &mut State, news: News, effects: &mut Vec<Effect>) {
         News::Hung => state.engine = Engine::Hung,
         News::Back => state.engine = Engine::Ready,
         News::Outdated => state.engine = Engine::Outdated,
-        News::Answered(command, Ok(at)) => answered(state, command, at),
+        News::Answered(command, Ok((turn, at_ns))) => answered(state, command, turn, at_ns),
         News::Answered(_, Err(errors)) => refused(state, &errors, effects),
         News::Update(update) => updated(state, update, effects),
     }
@@ -145,11 +145,11 @@ fn ready(state: &mut State, effects: &mut Vec<Effect>) {
     load(state, effects, at);
 }
 
-fn answered(state: &mut State, command: Command, turn: Turn) {
+fn answered(state: &mut State, command: Command, turn: Turn, at_ns: u64) {
     match command {
         Command::Change(change) => {
             if state.run.commands.len() < super::state::COMMANDS_MAX {
-                state.run.commands.push(Logged { turn, change });
+                state.run.commands.push(Logged { turn, at_ns, change });
             }
         }
         Command::Play { .. } => state.faults_in_a_row = 0,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use footlights::scenario::document::{Node, PortRef, Scenario};
 use footlights::scenario::DocError;
+use footlights::scenario::document::{Node, PortRef, Scenario};
 use serde_json::Value;
 
 use super::history::History;

@@ -1,0 +1,298 @@
+//! References: what one holds of an actor, and how one talks to it.
+//!
+//! [`Tell`] is what a destination is: an [`ActorRef`], a [`Recipient`] that adapts, a router. Inside a handler use
+//! [`Context::tell`](super::Context::tell), which wakes the receiver on the same worker; `tell` itself works from anywhere.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use super::cell::{AnyCell, Cell, Door, Refusal, signal};
+use super::signal::Signal;
+use crate::dispatch::Worker;
+use crate::id::ActorId;
+use crate::mailbox::Ticket;
+use crate::observe::{ActorSnapshot, StopReason};
+
+/// Names one actor that understands `M`. Cheap to clone; equal if it is the same actor; outlives restarts, not the stop.
+pub struct ActorRef<M: std::marker::Send + 'static>(pub(crate) Arc<Cell<M>>);
+
+/// Says why a message was handed back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TellError<M> {
+    /// The mailbox has no room.
+    Full(M),
+    /// The actor has ended.
+    Closed(M),
+}
+
+impl<M> fmt::Display for TellError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TellError::Full(_) => write!(f, "the mailbox is full"),
+            TellError::Closed(_) => write!(f, "the actor has ended"),
+        }
+    }
+}
+
+impl<M: fmt::Debug> std::error::Error for TellError<M> {}
+
+/// Says why a waiting send gave up; the message comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SendError<M> {
+    /// The actor has ended.
+    Closed(M),
+}
+
+impl<M> fmt::Display for SendError<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the actor has ended")
+    }
+}
+
+impl<M: fmt::Debug> std::error::Error for SendError<M> {}
+
+/// A destination for messages of type `M`.
+pub trait Tell<M> {
+    /// Sends; see [`ActorRef::tell`]. `via` is what the runtime passes to keep the wake-up local.
+    fn tell_via(&self, message: M, via: Via<'_>);
+}
+
+/// The way a message takes: from outside, or from a running handler.
+#[derive(Debug)]
+pub struct Via<'a>(pub(crate) Option<&'a mut Worker>);
+
+impl<M: std::marker::Send + 'static> ActorRef<M> {
+    /// Sends a message and does not wait. To an actor that has ended it becomes a dead letter; if the mailbox is full its
+    /// policy decides.
+    pub fn tell(&self, message: M) {
+        self.tell_via(message, Via(None));
+    }
+
+    /// Sends a message, or hands it back.
+    ///
+    /// # Errors
+    /// [`TellError::Full`] if there is no room, [`TellError::Closed`] if the actor has ended.
+    pub fn try_tell(&self, message: M) -> Result<(), TellError<M>> {
+        self.0.send(message, Door::Try, None).map_err(|refusal| match refusal {
+            Refusal::Full(message) => TellError::Full(message),
+            Refusal::Closed(message) => TellError::Closed(message),
+        })
+    }
+
+    /// Sends a message, waiting for room; waiting senders are served first come, first served. Dropping the future gives
+    /// the place up. In a handler use [`Context::send`](super::Context::send).
+    ///
+    /// # Errors
+    /// [`SendError::Closed`] if the actor ends meanwhile.
+    pub fn send(&self, message: M) -> Send<M> {
+        Send { target: self.clone(), message: Some(message), ticket: Ticket::default() }
+    }
+
+    /// Ends the actor after its present run.
+    pub fn stop(&self) {
+        self.any().stop();
+    }
+
+    /// Ends the actor when it has handled everything that is queued now.
+    pub fn drain(&self) {
+        self.any().drain();
+    }
+
+    /// Makes the actor fail (kind Killed) after its present run; by default its supervisor stops it.
+    pub fn kill(&self) {
+        self.any().kill();
+    }
+
+    /// Gives the reference without its message type.
+    pub fn any(&self) -> AnyRef {
+        AnyRef(self.0.clone())
+    }
+
+    /// Gives the path, such as `/user/pool/w3`.
+    pub fn path(&self) -> &str {
+        &self.0.head.path
+    }
+
+    /// Gives the number of this actor in its system.
+    pub fn id(&self) -> ActorId {
+        self.0.head.id
+    }
+
+    /// Is true once the actor takes no more messages.
+    pub fn is_closed(&self) -> bool {
+        self.0.mailbox.is_closed()
+    }
+
+    /// Counts the messages that wait, the one in hand included (exact on a Stepper and on a parked Pool).
+    pub fn queued(&self) -> u64 {
+        self.0.pending()
+    }
+
+    /// Gives a destination for `N` that maps each message by `map`, on the sender's side, and tells it to this actor.
+    pub fn adapt<N>(&self, map: impl Fn(N) -> M + std::marker::Send + Sync + 'static) -> Recipient<N> {
+        let target = self.clone();
+        Recipient(Arc::new(move |message: N, via: Via<'_>| target.tell_via(map(message), via)))
+    }
+}
+
+impl<M: std::marker::Send + 'static> Tell<M> for ActorRef<M> {
+    fn tell_via(&self, message: M, via: Via<'_>) {
+        // A tell is never handed back.
+        let _ = self.0.send(message, Door::Tell, via.0);
+    }
+}
+
+impl<M: std::marker::Send + 'static> Clone for ActorRef<M> {
+    fn clone(&self) -> Self {
+        ActorRef(self.0.clone())
+    }
+}
+
+impl<M: std::marker::Send + 'static> PartialEq for ActorRef<M> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<M: std::marker::Send + 'static> Eq for ActorRef<M> {}
+
+impl<M: std::marker::Send + 'static> fmt::Debug for ActorRef<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActorRef({} {})", self.path(), self.id())
+    }
+}
+
+/// Names one actor, whatever it understands.
+#[derive(Clone)]
+pub struct AnyRef(pub(crate) Arc<dyn AnyCell>);
+
+impl AnyRef {
+    /// Ends the actor after its present run.
+    pub fn stop(&self) {
+        signal(&self.0, Signal::Stop(StopReason::Stopped), None);
+    }
+
+    /// Ends the actor when it has handled everything that is queued now.
+    pub fn drain(&self) {
+        self.0.clone().drain();
+    }
+
+    /// Makes the actor fail (kind Killed) after its present run.
+    pub fn kill(&self) {
+        signal(&self.0, Signal::Kill, None);
+    }
+
+    /// Gives the path, such as `/user/pool/w3`.
+    pub fn path(&self) -> &str {
+        &self.0.head().path
+    }
+
+    /// Gives the number of this actor in its system.
+    pub fn id(&self) -> ActorId {
+        self.0.head().id
+    }
+
+    /// Is true once the actor takes no more messages.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Gives the actor's present state and counts.
+    pub fn snapshot(&self) -> ActorSnapshot {
+        self.0.snapshot()
+    }
+}
+
+impl PartialEq for AnyRef {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for AnyRef {}
+
+impl fmt::Debug for AnyRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AnyRef({} {})", self.path(), self.id())
+    }
+}
+
+type Deliver<N> = dyn Fn(N, Via<'_>) + std::marker::Send + Sync;
+
+/// A destination for `N` that adapts what it gets for somebody else.
+pub struct Recipient<N>(Arc<Deliver<N>>);
+
+impl<N> Recipient<N> {
+    /// Makes a destination of a function; it runs on the sender's side.
+    pub fn new(deliver: impl Fn(N, Via<'_>) + std::marker::Send + Sync + 'static) -> Self {
+        Recipient(Arc::new(deliver))
+    }
+
+    /// Sends a message and does not wait.
+    pub fn tell(&self, message: N) {
+        (self.0)(message, Via(None));
+    }
+}
+
+impl<N> Tell<N> for Recipient<N> {
+    fn tell_via(&self, message: N, via: Via<'_>) {
+        (self.0)(message, via);
+    }
+}
+
+impl<N> Clone for Recipient<N> {
+    fn clone(&self) -> Self {
+        Recipient(self.0.clone())
+    }
+}
+
+impl<N> fmt::Debug for Recipient<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recipient")
+    }
+}
+
+/// The future of [`ActorRef::send`].
+#[derive(Debug)]
+#[must_use = "a send does nothing until it is awaited"]
+pub struct Send<M: std::marker::Send + 'static> {
+    target: ActorRef<M>,
+    message: Option<M>,
+    ticket: Ticket,
+}
+
+// The message is moved out, never pinned.
+impl<M: std::marker::Send + 'static> Unpin for Send<M> {}
+
+impl<M: std::marker::Send + 'static> Future for Send<M> {
+    type Output = Result<(), SendError<M>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let cell = this.target.0.clone();
+        match cell.mailbox.poll_reserve(&mut this.ticket, cx.waker()) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(granted) => {
+                let Some(message) = this.message.take() else { return Poll::Ready(Ok(())) };
+                let sent = match granted {
+                    Ok(()) => cell.send_granted(this.ticket, message, None),
+                    Err(_) => Err(message),
+                };
+                Poll::Ready(sent.map_err(SendError::Closed))
+            }
+        }
+    }
+}
+
+impl<M: std::marker::Send + 'static> Drop for Send<M> {
+    fn drop(&mut self) {
+        if self.message.is_some() {
+            self.target.0.mailbox.release(self.ticket);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! How a parent carries out its decisions: restarts and stops of a group, one step after another.
+//!
+//! A one-for-one restart is a group of one. The steps: *halt* each member, last started first, each when the one before has
+//! wholly stopped; wait for the delay; *begin* each in start order, each when the one before runs. A group that is to stop
+//! goes through the first phase only.
+//!
+//! ```text
+//!   Halting(i) ──ChildHalted / ChildStopped──▶ Halting(i-1) … ──▶ Waiting ──BackoffOver──▶ Beginning(i) ──ChildStarted──▶ …
+//! ```
+//! I1 a member is in at most one group; a new decision about it dissolves the old group and takes over its members.
+//! I2 a member that ends by itself leaves its group, which goes on.
+
+use std::sync::Arc;
+
+use super::cell::{AnyCell, Head, signal};
+use super::failure::Report;
+use super::signal::Signal;
+use crate::dispatch::{Due, Worker};
+use crate::id::ActorId;
+use crate::observe::{Decided, EventKind, StopReason};
+use crate::supervise::{Directive, FailureKind, RestartLog, Strategy, decide};
+use crate::time::{Instant, nanos};
+
+/// A parent's running restarts and stops, and its shared budget.
+#[derive(Default)]
+pub(crate) struct Conduct {
+    groups: Vec<Group>,
+    next_group: u64,
+    shared_log: RestartLog,
+}
+
+struct Group {
+    id: u64,
+    failed: ActorId,
+    report: Report,
+    /// In start order.
+    members: Vec<ActorId>,
+    stage: Stage,
+    stop: bool,
+    delay_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// `members[.0]` has been told to end its old instance; those behind it have.
+    Halting(usize),
+    Waiting,
+    /// `members[.0]` has been told to make its new instance; those before it run.
+    Beginning(usize),
+}
+
+/// What the parent must do besides.
+pub(crate) enum Verdict {
+    Done,
+    /// The parent itself fails with this.
+    Escalate(Report),
+}
+
+impl Conduct {
+    /// Decides about a failed child and begins to carry it out.
+    pub(crate) fn child_failed(
+        &mut self,
+        parent: &Head,
+        me: &Arc<dyn AnyCell>,
+        strategy: &Strategy,
+        child: ActorId,
+        report: Report,
+        by: &mut Worker,
+    ) -> Verdict {
+        if self.groups.iter().any(|group| group.covers(child)) {
+            return Verdict::Done; // it is being restarted or stopped anyway
+        }
+        let now = parent.shared.now();
+        let Some((decided, cell)) = self.decide(parent, strategy, child, &report, now) else {
+            return Verdict::Done; // it has ended meanwhile
+        };
+        let (taken, affected) = (decided.decision.taken, decided.affected.clone());
+        let delay_ns = nanos(decided.decision.delay.delay);
+        parent.record(EventKind::Decided(Box::new(decided)));
+        match taken {
+            Directive::Resume => signal(&cell, Signal::Continue, Some(by)),
+            Directive::Escalate => return Verdict::Escalate(report),
+            Directive::Restart | Directive::Stop => {
+                let stop = taken == Directive::Stop;
+                self.begin_group(parent, me, child, report, affected, stop, delay_ns, by);
+            }
+        }
+        Verdict::Done
+    }
+
+    fn decide(
+        &mut self,
+        parent: &Head,
+        strategy: &Strategy,
+        child: ActorId,
+        report: &Report,
+        now: Instant,
+    ) -> Option<(Decided, Arc<dyn AnyCell>)> {
+        let mut book = parent.children.lock();
+        let ids = book.ids();
+        let position = ids.iter().position(|id| *id == child)?;
+        let entry = book.get_mut(child)?;
+        let budget = if strategy.counts_per_supervisor() {
+            entry.budget.counted_in(&mut self.shared_log)
+        } else {
+            entry.budget.own()
+        };
+        let restart_type = entry.restart_type;
+        let decision = decide(strategy, report.kind, report.code, budget, now, &mut entry.rng, restart_type);
+        let affected = ids[decision.affected(position, ids.len())].to_vec();
+        let cell = entry.cell.clone();
+        let head = cell.head();
+        let decided = Decided {
+            child,
+            path: head.path.clone(),
+            incarnation: head.incarnation.load(crate::sync::Ordering::Relaxed),
+            kind: report.kind,
+            code: report.code,
+            text: report.text.clone(),
+            decision,
+            affected,
+            at: now,
+        };
+        Some((decided, cell))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one group, spelled out once")]
+    fn begin_group(
+        &mut self,
+        parent: &Head,
+        me: &Arc<dyn AnyCell>,
+        failed: ActorId,
+        report: Report,
+        mut members: Vec<ActorId>,
+        stop: bool,
+        delay_ns: u64,
+        by: &mut Worker,
+    ) {
+        let shares = |group: &mut Group| group.members.iter().any(|member| members.contains(member));
+        let old: Vec<Group> = self.groups.extract_if(.., shares).collect();
+        members.extend(old.into_iter().flat_map(|group| group.members));
+        members.sort_unstable();
+        members.dedup();
+        self.next_group += 1;
+        let stage = Stage::Halting(members.len());
+        let mut group = Group { id: self.next_group, failed, report, members, stage, stop, delay_ns };
+        if group.advance(parent, me, by) {
+            self.groups.push(group);
+        }
+    }
+
+    /// Notes that a child has taken its step, or has ended, and lets its group go on.
+    pub(crate) fn child_moved(
+        &mut self,
+        parent: &Head,
+        me: &Arc<dyn AnyCell>,
+        moved: Moved,
+        by: &mut Worker,
+    ) {
+        let Some(index) = self.groups.iter().position(|group| group.members.contains(&moved.child())) else {
+            return;
+        };
+        let group = &mut self.groups[index];
+        if group.moved(moved) && !group.advance(parent, me, by) {
+            self.groups.swap_remove(index);
+        }
+    }
+
+    /// The delay of a group is over.
+    pub(crate) fn backoff_over(&mut self, parent: &Head, me: &Arc<dyn AnyCell>, id: u64, by: &mut Worker) {
+        let waiting = |group: &Group| group.id == id && group.stage == Stage::Waiting;
+        let Some(index) = self.groups.iter().position(waiting) else { return };
+        self.groups[index].stage = Stage::Beginning(0);
+        if !self.groups[index].advance(parent, me, by) {
+            self.groups.swap_remove(index);
+        }
+    }
+
+    /// Forgets all groups: the parent stops its children itself.
+    pub(crate) fn clear(&mut self) {
+        self.groups.clear();
+        self.shared_log = RestartLog::new();
+    }
+}
+
+/// The news of one child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moved {
+    Halted(ActorId),
+    Started(ActorId),
+    Stopped(ActorId),
+}
+
+impl Moved {
+    fn child(self) -> ActorId {
+        match self {
+            Moved::Halted(child) | Moved::Started(child) | Moved::Stopped(child) => child,
+        }
+    }
+}
+
+impl Group {
+    /// Is true if `child` is still to be halted, or halted and not begun: its failure is answered by this group.
+    fn covers(&self, child: ActorId) -> bool {
+        let Some(index) = self.members.iter().position(|member| *member == child) else { return false };
+        match self.stage {
+            Stage::Halting(_) | Stage::Waiting => true,
+            Stage::Beginning(at) => index > at,
+        }
+    }
+
+    /// Notes the step of one member; true if it is the one that the group waits for.
+    fn moved(&mut self, moved: Moved) -> bool {
+        let child = moved.child();
+        let Some(index) = self.members.iter().position(|member| *member == child) else { return false };
+        match (moved, self.stage) {
+            (Moved::Halted(_), Stage::Halting(at)) => at == index,
+            (Moved::Started(_), Stage::Beginning(at)) => {
+                if at == index {
+                    self.stage = Stage::Beginning(at + 1);
+                }
+                at == index
+            }
+            (Moved::Stopped(_), _) => {
+                self.members.remove(index);
+                match self.stage {
+                    Stage::Halting(at) if index < at => {
+                        self.stage = Stage::Halting(at - 1);
+                        false
+                    }
+                    Stage::Halting(at) => index == at,
+                    Stage::Waiting => self.members.is_empty(),
+                    Stage::Beginning(at) if index < at => {
+                        self.stage = Stage::Beginning(at - 1);
+                        false
+                    }
+                    Stage::Beginning(at) => index == at,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the next step; false if the group is done. Members that have vanished are passed over.
+    fn advance(&mut self, parent: &Head, me: &Arc<dyn AnyCell>, by: &mut Worker) -> bool {
+        loop {
+            match self.stage {
+                Stage::Halting(0) if self.stop || self.members.is_empty() => return false,
+                Stage::Halting(0) => {
+                    self.stage = Stage::Waiting;
+                    self.wait(parent, me);
+                    return true;
+                }
+                Stage::Halting(at) => {
+                    self.stage = Stage::Halting(at - 1);
+                    let what = match self.stop {
+                        true => Signal::Stop(self.stop_reason(at - 1)),
+                        false => Signal::Halt(self.report_for(at - 1)),
+                    };
+                    if self.tell(parent, at - 1, what, by) {
+                        return true;
+                    }
+                }
+                Stage::Waiting => return !self.members.is_empty(),
+                Stage::Beginning(at) if at >= self.members.len() => return false,
+                Stage::Beginning(at) => {
+                    if self.tell(parent, at, Signal::Begin, by) {
+                        return true;
+                    }
+                    self.stage = Stage::Beginning(at + 1);
+                }
+            }
+        }
+    }
+
+    /// Tells a member something; false if it has vanished.
+    fn tell(&self, parent: &Head, at: usize, what: Signal, by: &mut Worker) -> bool {
+        // Bound before it is used: the book's lock is free when the signal is sent.
+        let cell = parent.children.lock().cell(self.members[at]);
+        let Some(cell) = cell else { return false };
+        signal(&cell, what, Some(by));
+        true
+    }
+
+    fn report_for(&self, at: usize) -> Report {
+        let mut report = self.report.clone();
+        if self.members[at] != self.failed {
+            report.kind = FailureKind::Sibling;
+        }
+        report
+    }
+
+    fn stop_reason(&self, at: usize) -> StopReason {
+        if self.members[at] == self.failed {
+            StopReason::Failed(self.report.kind)
+        } else {
+            StopReason::Stopped
+        }
+    }
+
+    fn wait(&self, parent: &Head, me: &Arc<dyn AnyCell>) {
+        let (me, id) = (me.clone(), self.id);
+        if self.delay_ns == 0 {
+            signal(&me, Signal::BackoffOver(id), None);
+            return;
+        }
+        let due = parent.shared.now() + std::time::Duration::from_nanos(self.delay_ns);
+        let over = move || signal(&me, Signal::BackoffOver(id), None);
+        parent.shared.dispatcher.set_timer(due, Due::Call(Box::new(over)));
+    }
+}

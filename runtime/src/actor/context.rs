@@ -1,0 +1,253 @@
+//! What a running handler may do: the door to its own actor and to the runtime.
+//!
+//! I1 a context exists during one run only; nothing ambient stands in for it.
+//! I2 what it does after [`Context::work`] is visible to others that much later.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use super::actor_ref::{ActorRef, AnyRef, Recipient, Tell, Via};
+use super::cell::{AnyCell, Cell, Door, Item, signal};
+use super::life::Own;
+use super::outbox::OUTBOX_MAX;
+use super::path::SpawnError;
+use super::signal::Signal;
+use super::timers::TimerScope;
+use super::watch::{Terminated, WatchError};
+use super::{Actor, Cancel, Props};
+use crate::dispatch::{Due, Worker};
+use crate::observe::EventKind;
+use crate::rng::Rng;
+use crate::sync::Ordering;
+use crate::time::{Instant, TimerKey, nanos};
+
+/// Gives a handler access to its actor and to the runtime.
+pub struct Context<'a, A: Actor> {
+    pub(crate) cell: &'a Arc<Cell<A::Msg>>,
+    own: &'a mut Own<A::Msg>,
+    worker: &'a mut Worker,
+}
+
+impl<A: Actor> fmt::Debug for Context<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({})", self.cell.head.path)
+    }
+}
+
+impl<'a, A: Actor> Context<'a, A> {
+    pub(crate) fn new(cell: &'a Arc<Cell<A::Msg>>, own: &'a mut Own<A::Msg>, worker: &'a mut Worker) -> Self {
+        Context { cell, own, worker }
+    }
+
+    /// Gives the reference to this actor.
+    pub fn myself(&self) -> ActorRef<A::Msg> {
+        ActorRef(self.cell.clone())
+    }
+
+    /// Gives this actor's path.
+    pub fn path(&self) -> &str {
+        &self.cell.head.path
+    }
+
+    /// Gives the system's time; within a run it moves with the work that the run charges.
+    pub fn now(&self) -> Instant {
+        self.cell.head.shared.now()
+    }
+
+    /// Counts the instances of this actor so far, this one included: 1 before any restart.
+    pub fn incarnation(&self) -> u32 {
+        self.cell.head.incarnation.load(Ordering::Relaxed)
+    }
+
+    /// Gives this actor's own random numbers, seeded by the system's seed and the actor's number.
+    pub fn rng(&mut self) -> &mut Rng {
+        &mut self.own.rng
+    }
+
+    // --- talking ---
+
+    /// Sends a message and does not wait. Messages to one target keep their order; to keep it with those of
+    /// [`Context::send`] as well, use `send` for all of them.
+    pub fn tell<N>(&mut self, target: &impl Tell<N>, message: N) {
+        target.tell_via(message, Via(Some(self.worker)));
+    }
+
+    /// Sends a message; if the mailbox is full the message waits in this actor's outbox, and the actor reads no further
+    /// messages until it is out.
+    pub fn send<N: Send + 'static>(&mut self, target: &ActorRef<N>, message: N) {
+        if self.own.outbox.len() >= OUTBOX_MAX {
+            self.own.overflowed = true;
+            self.cell.head.counts.outbox_overflow(&self.cell.head);
+            return;
+        }
+        self.own.outbox.push(target.0.clone(), message);
+        if self.cell.head.shared.dispatcher.later().is_none() {
+            let me: Arc<dyn AnyCell> = self.cell.clone();
+            self.own.outbox.flush(&me, self.worker);
+        }
+    }
+
+    /// Passes a message on; what it carries, a reply handle for example, goes with it.
+    pub fn forward<N>(&mut self, target: &impl Tell<N>, message: N) {
+        self.tell(target, message);
+    }
+
+    /// Sends a message, or has `back` turn it into one of this actor's own if it is refused.
+    pub fn tell_or<N: Send + 'static>(
+        &mut self,
+        target: &ActorRef<N>,
+        message: N,
+        back: impl FnOnce(N) -> A::Msg,
+    ) {
+        if let Err(refusal) = target.0.send(message, Door::Try, Some(self.worker)) {
+            let (super::cell::Refusal::Full(message) | super::cell::Refusal::Closed(message)) = refusal;
+            let message = back(message);
+            self.tell_own(message);
+        }
+    }
+
+    /// Sends a message after `delay`. The delayed message belongs to the system: it survives this actor.
+    pub fn tell_after<N: Send + 'static>(
+        &mut self,
+        delay: Duration,
+        target: &ActorRef<N>,
+        message: N,
+    ) -> Delayed {
+        let (target, shared) = (target.clone(), &self.cell.head.shared);
+        let due = shared.now() + delay;
+        let call = Due::Call(Box::new(move || target.tell(message)));
+        let key = shared.dispatcher.set_timer(due, call);
+        Delayed { key, shared: Arc::downgrade(shared) }
+    }
+
+    /// Gives a destination for `N` whose messages reach this actor mapped by `map`.
+    pub fn adapter<N>(&self, map: impl Fn(N) -> A::Msg + Send + Sync + 'static) -> Recipient<N> {
+        self.myself().adapt(map)
+    }
+
+    /// Puts a message at the end of this actor's own mailbox; it always has room.
+    pub(crate) fn tell_own(&mut self, message: A::Msg) {
+        let incarnation = self.incarnation();
+        // A mailbox that is closed has ended this actor: nobody is left to tell.
+        let _ = self.cell.send_own(Item::Answer(incarnation, message), Some(self.worker));
+    }
+
+    // --- time ---
+
+    /// Gives this actor's timers.
+    pub fn timers(&mut self) -> TimerScope<'_, A::Msg> {
+        TimerScope { timers: &mut self.own.timers, cell: self.cell }
+    }
+
+    /// Spends `d` of CPU: a Pool burns it, a Stepper keeps this virtual worker busy until then.
+    pub fn work(&mut self, d: Duration) {
+        self.cell.head.counts.busy_ns.add(nanos(d));
+        self.cell.head.shared.dispatcher.work(d);
+    }
+
+    /// Occupies the worker for `d` without CPU, as a blocking call does.
+    pub fn block(&mut self, d: Duration) {
+        self.cell.head.counts.blocked_ns.add(nanos(d));
+        self.cell.head.shared.dispatcher.block(d);
+    }
+
+    // --- family ---
+
+    /// Makes a child; an empty name asks for a generated one. It starts on its own.
+    ///
+    /// # Errors
+    /// If the name is bad or taken, or this actor is ending.
+    pub fn spawn<B: Actor>(&mut self, name: &str, props: Props<B>) -> Result<ActorRef<B::Msg>, SpawnError> {
+        let me: Arc<dyn AnyCell> = self.cell.clone();
+        super::spawn::spawn_child(&me, name, props, Some(self.worker))
+    }
+
+    /// Lists the living children, in start order.
+    pub fn children(&self) -> Vec<AnyRef> {
+        self.cell.head.children.lock().cells().into_iter().map(AnyRef).collect()
+    }
+
+    /// Ends this actor after the present run.
+    pub fn stop(&mut self) {
+        self.own.stop_asked = true;
+    }
+
+    /// Has `map` make one message of this actor's own when `target` has ended; at once if it has already. A second watch of
+    /// the same target replaces the mapping.
+    ///
+    /// # Errors
+    /// [`WatchError::Oneself`] if `target` is this actor.
+    pub fn watch(
+        &mut self,
+        target: &AnyRef,
+        map: impl FnOnce(Terminated) -> A::Msg + Send + 'static,
+    ) -> Result<(), WatchError> {
+        if target.id() == self.cell.head.id {
+            return Err(WatchError::Oneself);
+        }
+        if let Some(registration) = self.own.watching.add(&target.0, Box::new(map)) {
+            self.cell.head.record(EventKind::Watched { target: target.id() });
+            let me: Arc<dyn AnyCell> = self.cell.clone();
+            signal(&target.0, Signal::Watch(me, registration), Some(self.worker));
+        }
+        Ok(())
+    }
+
+    /// Withdraws a watch, a notice that is queued already included; false if there was none.
+    pub fn unwatch(&mut self, target: &AnyRef) -> bool {
+        let watched = self.own.watching.remove(target.id());
+        if watched {
+            self.cell.head.record(EventKind::Unwatched { target: target.id() });
+            signal(&target.0, Signal::Unwatch(self.cell.head.id), Some(self.worker));
+        }
+        watched
+    }
+
+    /// Remembers a task to be cancelled with this incarnation.
+    pub(crate) fn keep_task(&mut self, task: Weak<dyn Cancel>) {
+        if self.own.tasks.len() >= 64 {
+            self.own.tasks.retain(|task| task.strong_count() > 0);
+        }
+        self.own.tasks.push(task);
+    }
+
+    /// Queues a task, by this worker.
+    pub(crate) fn schedule(&mut self, task: crate::dispatch::Task) {
+        let shared = &self.cell.head.shared;
+        match shared.dispatcher.later() {
+            None => shared.dispatcher.schedule(task, Some(self.worker)),
+            Some(at) => {
+                let system = shared.clone();
+                let start = move || system.dispatcher.schedule(task, None);
+                shared.dispatcher.set_timer(at, Due::Call(Box::new(start)));
+            }
+        }
+    }
+
+    pub(crate) fn worker_mut(&mut self) -> &mut Worker {
+        self.worker
+    }
+
+    /// Writes a line of its own into the event log (for built-in behaviours).
+    pub fn note(&self, what: &'static str, value: u64) {
+        self.cell.head.record(EventKind::Note { what, value });
+    }
+}
+
+/// A delayed message that can be called back; dropping this does not cancel it.
+#[derive(Debug)]
+pub struct Delayed {
+    key: Option<TimerKey>,
+    shared: Weak<super::shared::Shared>,
+}
+
+impl Delayed {
+    /// Calls the message back; false if it has been sent.
+    pub fn cancel(self) -> bool {
+        match (self.key, self.shared.upgrade()) {
+            (Some(key), Some(shared)) => shared.dispatcher.cancel_timer(key),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,710 @@
+//! One actor's life behind its cell: the activation loop, and every step of its life cycle.
+//!
+//! ```text
+//!  New ──Start──▶ Running ◀──Continue── Failed ──Halt──▶ Halting ──children gone──▶ Halted ──Begin──▶ Running
+//!                    │  run failed ▲──────┘                 ▲                                (incarnation + 1)
+//!                    └─────────────────────────Halt (group)─┘
+//!  any ──Stop──▶ Stopping ──children gone──▶ Ended
+//! ```
+//! I1 a new instance is made only in [`Life::begin`], and only when there is no old one.
+//! I2 the user lane is read only in Running, with no suspension from above, and with an empty outbox.
+//! I3 on each instance that was made exactly one of `pre_restart` and `stopped` is called.
+//! I4 a message is moved out of the mailbox before it is handled, so a failing run cannot leave it there.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, bury, signal};
+use super::conduct::{Conduct, Moved, Verdict};
+use super::context::Context;
+use super::failure::{Failure, Report, catch};
+use super::outbox::Outbox;
+use super::path::SpawnError;
+use super::signal::Signal;
+use super::timers::Timers;
+use super::watch::{Watchers, Watching};
+use super::{Actor, AnyRef, Cancel, Props, Terminated};
+use crate::dispatch::{Next, Run, Worker};
+use crate::mailbox::Envelope;
+use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
+use crate::rng::Rng;
+use crate::supervise::{FailureKind, RestartType};
+use crate::sync::Ordering;
+use crate::time::{Instant, nanos};
+
+/// The behaviour of a cell: an actor, or the room for one.
+pub(crate) struct Life<A: Actor> {
+    props: Props<A>,
+    instance: Option<A>,
+    /// Why the present or last instance failed, and the message that it failed on.
+    failing: Option<(Failure, Option<A::Msg>)>,
+    own: Own<A::Msg>,
+}
+
+/// What an actor owns besides its state; what a [`Context`] gives access to.
+pub(crate) struct Own<M> {
+    pub(super) timers: Timers<M>,
+    pub(super) watching: Watching<M>,
+    pub(super) outbox: Outbox,
+    pub(super) rng: Rng,
+    pub(super) tasks: Vec<Weak<dyn Cancel>>,
+    pub(super) stop_asked: bool,
+    pub(super) overflowed: bool,
+    watchers: Watchers,
+    conduct: Conduct,
+    batch: VecDeque<Envelope<Item<M>>>,
+    quota: u32,
+    suspends: u32,
+    phase: Phase,
+    ever_ran: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    New,
+    Running,
+    Failed,
+    Halting,
+    Halted,
+    Stopping(StopReason),
+    Ended,
+}
+
+/// Whether something ran user code, and so is a turn of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    UserCode,
+    Nothing,
+}
+
+impl<A: Actor> Life<A> {
+    pub(crate) fn new(props: Props<A>, rng: Rng) -> Self {
+        let own = Own {
+            timers: Timers::default(),
+            watching: Watching::default(),
+            outbox: Outbox::default(),
+            rng,
+            tasks: Vec::new(),
+            stop_asked: false,
+            overflowed: false,
+            watchers: Watchers::default(),
+            conduct: Conduct::default(),
+            batch: VecDeque::new(),
+            quota: 0,
+            suspends: 0,
+            phase: Phase::New,
+            ever_ran: false,
+        };
+        Life { props, instance: None, failing: None, own }
+    }
+
+    /// Handles signals until one has run user code or none is left; true if one has.
+    fn signals(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
+        while let Some(next) = cell.mailbox.next_signal() {
+            if self.signal(cell, next, worker) == Ran::UserCode {
+                return Ran::UserCode;
+            }
+            if self.own.phase == Phase::Ended {
+                break;
+            }
+        }
+        Ran::Nothing
+    }
+
+    fn signal(&mut self, cell: &Arc<Cell<A::Msg>>, what: Signal, worker: &mut Worker) -> Ran {
+        let me: Arc<dyn AnyCell> = cell.clone();
+        let head = &cell.head;
+        match what {
+            Signal::Start if self.own.phase == Phase::New => return self.begin(cell, worker),
+            Signal::Begin if self.own.phase == Phase::Halted => return self.begin(cell, worker),
+            Signal::Stop(reason) => return self.stop(cell, reason, worker),
+            Signal::Kill => {
+                if self.own.phase == Phase::Running {
+                    let why = Failure::of(FailureKind::Killed, "killed", "killed");
+                    self.record_failed(cell, &why, crate::id::MsgId(0));
+                    self.fail(cell, why, None, worker);
+                }
+            }
+            Signal::Halt(report) => return self.halt(cell, report, worker),
+            Signal::Continue if self.own.phase == Phase::Failed => {
+                self.failing = None;
+                self.own.phase = Phase::Running;
+                self.resume_children(cell, worker);
+                self.open_or_shut(cell);
+                head.record(EventKind::Resumed);
+                self.after_run(cell, worker);
+            }
+            Signal::Suspend => {
+                self.own.suspends += 1;
+                self.suspend_children(cell, worker);
+                self.open_or_shut(cell);
+                head.record(EventKind::Suspended);
+            }
+            Signal::Resume => {
+                self.own.suspends = self.own.suspends.saturating_sub(1);
+                self.resume_children(cell, worker);
+                self.open_or_shut(cell);
+                head.record(EventKind::Resumed);
+            }
+            Signal::ChildFailed(child, report) => return self.child_failed(cell, child, report, worker),
+            Signal::ChildHalted(child) => {
+                self.own.conduct.child_moved(head, &me, Moved::Halted(child), worker)
+            }
+            Signal::ChildStarted(child) => {
+                self.own.conduct.child_moved(head, &me, Moved::Started(child), worker)
+            }
+            Signal::ChildStopped(child) => {
+                self.own.conduct.child_moved(head, &me, Moved::Stopped(child), worker);
+                return self.child_gone(cell, worker);
+            }
+            Signal::BackoffOver(group) => self.own.conduct.backoff_over(head, &me, group, worker),
+            Signal::Watch(watcher, registration) => self.own.watchers.add(watcher, registration),
+            Signal::Unwatch(watcher) => self.own.watchers.remove(watcher),
+            Signal::Flush => self.flush(cell, worker),
+            Signal::Start | Signal::Begin | Signal::Continue => {}
+        }
+        Ran::Nothing
+    }
+
+    // --- start -------------------------------------------------------------------------------------------------------
+
+    /// Makes an instance and runs its first hook.
+    fn begin(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
+        assert!(self.instance.is_none(), "I1: the old instance is gone before a new one is made");
+        let head = &cell.head;
+        let incarnation = head.incarnation.load(Ordering::Relaxed) + 1;
+        head.incarnation.store(incarnation, Ordering::Relaxed);
+        head.children.lock().close(None);
+        cell.mailbox.hold(None);
+        let restart = self.own.ever_ran || incarnation > 1;
+        let failure = self.failing.take().map(|(failure, _)| failure);
+        let made = catch(|| (self.props.factory)());
+        let started = made.and_then(|instance| {
+            self.instance = Some(instance);
+            self.with_instance(cell, worker, |instance, cx| match &failure {
+                Some(why) => instance.post_restart(cx, why),
+                None => instance.started(cx),
+            })
+        });
+        match started {
+            Ok(()) => self.running(cell, incarnation, restart, worker),
+            Err(why) => {
+                let why = why.with_kind(FailureKind::Start);
+                self.record_failed(cell, &why, crate::id::MsgId(0));
+                head.settle_orphans(Fate::Failed(FailureKind::Start));
+                self.fail(cell, why, None, worker);
+            }
+        }
+        Ran::UserCode
+    }
+
+    fn running(&mut self, cell: &Arc<Cell<A::Msg>>, incarnation: u32, restart: bool, worker: &mut Worker) {
+        let head = &cell.head;
+        self.own.phase = Phase::Running;
+        self.own.ever_ran = true;
+        if let Some(parent) = &head.parent {
+            if let Some(child) = parent.head().children.lock().get_mut(head.id) {
+                child.budget.running(head.shared.now());
+            }
+            if restart {
+                signal(parent, Signal::ChildStarted(head.id), Some(worker));
+            }
+        }
+        if restart {
+            head.counts.restarts.add(1);
+            head.record(EventKind::Restarted { incarnation });
+        } else {
+            head.record(EventKind::Started);
+        }
+        self.open_or_shut(cell);
+        self.after_run(cell, worker);
+    }
+
+    // --- failure and restart -----------------------------------------------------------------------------------------
+
+    /// Suspends this actor and everything below it, and tells the parent.
+    fn fail(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        mut why: Failure,
+        message: Option<A::Msg>,
+        worker: &mut Worker,
+    ) {
+        let head = &cell.head;
+        let report = why.report();
+        let message = why.take_message().or(message);
+        self.failing = Some((why, message));
+        self.own.phase = Phase::Failed;
+        self.open_or_shut(cell);
+        self.suspend_children(cell, worker);
+        match &head.parent {
+            Some(parent) => signal(parent, Signal::ChildFailed(head.id, report), Some(worker)),
+            None => {
+                head.shared.escalated.lock().get_or_insert(report);
+                let me: Arc<dyn AnyCell> = cell.clone();
+                signal(&me, Signal::Stop(StopReason::SystemShutdown), Some(worker));
+            }
+        }
+    }
+
+    fn child_failed(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        child: crate::id::ActorId,
+        report: Report,
+        worker: &mut Worker,
+    ) -> Ran {
+        if !matches!(self.own.phase, Phase::Running | Phase::Failed) {
+            return Ran::Nothing; // all children are being stopped anyway
+        }
+        let me: Arc<dyn AnyCell> = cell.clone();
+        let strategy = self.props.strategy.clone();
+        match self.own.conduct.child_failed(&cell.head, &me, &strategy, child, report, worker) {
+            Verdict::Done => {}
+            Verdict::Escalate(report) if self.own.phase == Phase::Running => {
+                let text = format!("a child failed: {}", report.text);
+                self.record_failed(
+                    cell,
+                    &Failure::of(FailureKind::Escalated, report.code, &text),
+                    crate::id::MsgId(0),
+                );
+                self.fail(cell, Failure::of(FailureKind::Escalated, report.code, &text), None, worker);
+            }
+            Verdict::Escalate(_) => {} // this actor has failed itself: its own parent's answer covers the child
+        }
+        Ran::Nothing
+    }
+
+    /// Ends the old instance: the first half of a restart.
+    fn halt(&mut self, cell: &Arc<Cell<A::Msg>>, report: Report, worker: &mut Worker) -> Ran {
+        match self.own.phase {
+            Phase::Running | Phase::Failed => {}
+            Phase::Halted | Phase::New => {
+                self.own.phase = Phase::Halted;
+                self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);
+                return Ran::Nothing;
+            }
+            Phase::Halting | Phase::Stopping(_) | Phase::Ended => return Ran::Nothing,
+        }
+        let (why, message) = self.failing.take().unwrap_or_else(|| (Failure::from_report(report), None));
+        self.own.phase = Phase::Halting;
+        cell.head.children.lock().close(Some(SpawnError::ParentRestarting));
+        self.open_or_shut(cell);
+        cell.head.record(EventKind::RestartBegan);
+        let ran =
+            self.hook(cell, worker, "pre_restart", |instance, cx| instance.pre_restart(cx, &why, message));
+        self.failing = Some((why, None));
+        self.own.conduct.clear();
+        self.next_child_or(cell, worker);
+        ran
+    }
+
+    /// The children are gone: drops what belonged to the old incarnation, then the instance itself.
+    fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        self.own.timers.clear(cell);
+        self.cancel_tasks();
+        self.drop_instance(cell);
+        self.own.phase = Phase::Halted;
+        self.own.stop_asked = false;
+        self.open_or_shut(cell);
+        cell.mailbox.hold(Some(self.props.hold as usize));
+        self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);
+    }
+
+    // --- stop --------------------------------------------------------------------------------------------------------
+
+    fn stop(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) -> Ran {
+        let halting = self.own.phase == Phase::Halting;
+        if matches!(self.own.phase, Phase::Stopping(_) | Phase::Ended) {
+            return Ran::Nothing;
+        }
+        let reason = match (&self.failing, reason) {
+            (Some((why, _)), StopReason::Stopped) if self.own.phase == Phase::Failed => {
+                StopReason::Failed(why.kind())
+            }
+            _ => reason,
+        };
+        self.own.phase = Phase::Stopping(reason);
+        cell.head.children.lock().close(Some(SpawnError::ParentStopping));
+        cell.mailbox.hold(None);
+        self.open_or_shut(cell);
+        cell.head.record(EventKind::StopBegan);
+        let left = cell.mailbox.close();
+        let batch = std::mem::take(&mut self.own.batch);
+        self.own.batch = batch.into_iter().chain(left).collect();
+        self.own.conduct.clear();
+        if halting {
+            return Ran::Nothing; // a child is being waited for already
+        }
+        self.next_child_or(cell, worker)
+    }
+
+    /// The children are gone: runs the last hook and tells everybody.
+    fn end(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) -> Ran {
+        let head = &cell.head;
+        let ran = self.hook(cell, worker, "stopped", |instance, cx| instance.stopped(cx));
+        self.own.timers.clear(cell);
+        self.cancel_tasks();
+        self.failing = None;
+        self.drop_instance(cell);
+        for _ in 0..self.own.outbox.clear() {
+            let reason = DeadLetterReason::StoppedWithMail;
+            head.shared.late_dead_letter(head.id, &head.path, crate::id::MsgId(0), reason);
+        }
+        bury(cell, std::mem::take(&mut self.own.batch));
+        head.settle_orphans(Fate::Stopped);
+        for target in self.own.watching.clear() {
+            signal(&target, Signal::Unwatch(head.id), Some(worker));
+        }
+        self.own.phase = Phase::Ended;
+        head.set_state(ActorState::Stopped);
+        head.record(EventKind::Stopped { reason });
+        head.shared.retire(head.id, &cell.ledger(0, 0));
+        self.farewell(cell, reason, worker);
+        ran
+    }
+
+    /// Frees the name, then tells the parent, then the watchers.
+    fn farewell(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) {
+        let head = &cell.head;
+        let me: Arc<dyn AnyCell> = cell.clone();
+        let unheard = cell.mailbox.end();
+        if let Some(parent) = &head.parent {
+            parent.head().children.lock().remove(head.id);
+            signal(parent, Signal::ChildStopped(head.id), Some(worker));
+        } else {
+            head.shared.end(match head.shared.escalated.lock().take() {
+                Some(report) => super::shared::Exit::Escalated { why: report.text.to_string() },
+                None => super::shared::Exit::Shutdown,
+            });
+        }
+        for (registration, watcher) in self.own.watchers.take() {
+            head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
+            watcher.notice(registration, Terminated { target: AnyRef(me.clone()), reason });
+        }
+        unheard.into_iter().for_each(|signal| super::cell::unheard(&me, signal));
+    }
+
+    // --- children ----------------------------------------------------------------------------------------------------
+
+    /// Stops the child that was started last; when none is left, goes on with the restart or the stop.
+    fn next_child_or(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
+        let last = cell.head.children.lock().last();
+        if let Some(child) = last {
+            let reason = match self.own.phase {
+                Phase::Stopping(StopReason::SystemShutdown) => StopReason::SystemShutdown,
+                _ => StopReason::ParentStopped,
+            };
+            if self.own.phase == Phase::Halting {
+                self.own.watching.remove(child.head().id);
+            }
+            signal(&child, Signal::Stop(reason), Some(worker));
+            return Ran::Nothing;
+        }
+        match self.own.phase {
+            Phase::Halting => {
+                self.halted(cell, worker);
+                Ran::Nothing
+            }
+            Phase::Stopping(reason) => self.end(cell, reason, worker),
+            _ => Ran::Nothing,
+        }
+    }
+
+    fn child_gone(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
+        match self.own.phase {
+            Phase::Halting | Phase::Stopping(_) => self.next_child_or(cell, worker),
+            _ => Ran::Nothing,
+        }
+    }
+
+    fn suspend_children(&self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        let children = cell.head.children.lock().cells();
+        children.iter().for_each(|child| signal(child, Signal::Suspend, Some(&mut *worker)));
+    }
+
+    fn resume_children(&self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        let children = cell.head.children.lock().cells();
+        children.iter().for_each(|child| signal(child, Signal::Resume, Some(&mut *worker)));
+    }
+
+    fn tell_parent(&self, cell: &Arc<Cell<A::Msg>>, what: Signal, worker: &mut Worker) {
+        if let Some(parent) = &cell.head.parent {
+            signal(parent, what, Some(worker));
+        }
+    }
+
+    // --- user code ---------------------------------------------------------------------------------------------------
+
+    /// Calls user code with a context; no instance, no call.
+    fn with_instance<T: Default>(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        worker: &mut Worker,
+        call: impl FnOnce(&mut A, &mut Context<'_, A>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Some(instance) = self.instance.as_mut() else { return Ok(T::default()) };
+        let mut cx = Context::new(cell, &mut self.own, worker);
+        catch(|| call(instance, &mut cx))
+    }
+
+    /// Runs an ending hook; a panic in it is reported and decides nothing.
+    fn hook(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        worker: &mut Worker,
+        name: &'static str,
+        call: impl FnOnce(&mut A, &mut Context<'_, A>),
+    ) -> Ran {
+        if self.instance.is_none() {
+            return Ran::Nothing;
+        }
+        let done = self.with_instance(cell, worker, |instance, cx| {
+            call(instance, cx);
+            Ok(())
+        });
+        if let Err(why) = done {
+            cell.head.record(EventKind::HookFailed { hook: name, text: why.report().text });
+        }
+        cell.head.settle_orphans(Fate::Handled);
+        Ran::UserCode
+    }
+
+    fn drop_instance(&mut self, cell: &Arc<Cell<A::Msg>>) {
+        let instance = self.instance.take();
+        let dropped = catch(|| {
+            drop(instance);
+            Ok(())
+        });
+        if let Err(why) = dropped {
+            cell.head.record(EventKind::HookFailed { hook: "drop of the state", text: why.report().text });
+        }
+    }
+
+    fn cancel_tasks(&mut self) {
+        self.own.tasks.drain(..).filter_map(|task| task.upgrade()).for_each(|task| task.cancel());
+    }
+
+    /// Takes the next message that is not outdated and runs `receive` on it.
+    fn receive(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        envelope: Envelope<Item<A::Msg>>,
+        worker: &mut Worker,
+    ) -> Ran {
+        let head = &cell.head;
+        let id = envelope.id;
+        let mut tick = None;
+        let message = match envelope.item {
+            Item::Message(message) => Ok(message),
+            Item::Tick(token) => {
+                tick = Some(token);
+                self.own.timers.message_of(cell, token).ok_or(DropReason::StaleTimer)
+            }
+            Item::Notice(number, news) => {
+                self.own.watching.message_of(number, news).ok_or(DropReason::Unwatched)
+            }
+            Item::Answer(incarnation, message) if incarnation == head.incarnation.load(Ordering::Relaxed) => {
+                Ok(message)
+            }
+            Item::Answer(..) => {
+                head.counts.dead_lettered.add(1);
+                head.shared.note_dead_letter(head.id, &head.path, id, DeadLetterReason::StaleIncarnation);
+                return Ran::Nothing;
+            }
+            Item::Drain => {
+                head.counts.handled.add(1);
+                self.own.stop_asked = true;
+                self.after_run(cell, worker);
+                return Ran::Nothing;
+            }
+        };
+        let message = match message {
+            Ok(message) => message,
+            Err(reason) => {
+                head.counts.dropped_own.add(1);
+                head.record(EventKind::Dropped { reason, message: id });
+                return Ran::Nothing;
+            }
+        };
+        self.run(cell, message, id, envelope.at, worker);
+        if let Some(token) = tick {
+            self.own.timers.rearm(cell, token);
+        }
+        Ran::UserCode
+    }
+
+    fn run(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        message: A::Msg,
+        id: crate::id::MsgId,
+        sent_at: Instant,
+        worker: &mut Worker,
+    ) {
+        let head = &cell.head;
+        let logged = head.shared.log.wants(Level::Message);
+        let began = if logged { head.shared.now() } else { Instant::ZERO };
+        if logged {
+            head.record(EventKind::Received { message: id, waited_ns: nanos(began - sent_at) });
+        }
+        let kept = self.props.keep.map(|keep| keep(&message));
+        match self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)) {
+            Ok(()) => {
+                head.counts.handled.add(1);
+                head.settle_orphans(Fate::Handled);
+                if logged {
+                    let took_ns = nanos(head.shared.now() - began);
+                    head.record(EventKind::Handled { message: id, took_ns });
+                }
+                self.after_run(cell, worker);
+            }
+            Err(why) => {
+                head.counts.failed.add(1);
+                head.settle_orphans(Fate::Failed(why.kind()));
+                self.record_failed(cell, &why, id);
+                self.fail(cell, why, kept, worker);
+            }
+        }
+    }
+
+    fn record_failed(&self, cell: &Arc<Cell<A::Msg>>, why: &Failure, message: crate::id::MsgId) {
+        let report = why.report();
+        cell.head.record(EventKind::Failed {
+            kind: report.kind,
+            code: report.code,
+            text: report.text,
+            message,
+        });
+    }
+
+    /// Does what a run asked for.
+    fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        if self.own.overflowed {
+            self.own.overflowed = false;
+            let why = Failure::of(FailureKind::Overflow, "outbox", "more than 1,024 messages wait for room");
+            self.record_failed(cell, &why, crate::id::MsgId(0));
+            return self.fail(cell, why, None, worker);
+        }
+        if self.own.stop_asked {
+            self.own.stop_asked = false;
+            if self.props.restart_type == RestartType::Permanent {
+                let why = Failure::of(FailureKind::Exit, "exit", "a permanent actor stopped itself");
+                self.record_failed(cell, &why, crate::id::MsgId(0));
+                return self.fail(cell, why, None, worker);
+            }
+            let me: Arc<dyn AnyCell> = cell.clone();
+            return signal(&me, Signal::Stop(StopReason::Stopped), Some(worker));
+        }
+        if !self.own.outbox.is_empty() {
+            self.open_or_shut(cell);
+            let me: Arc<dyn AnyCell> = cell.clone();
+            signal(&me, Signal::Flush, Some(worker));
+        }
+    }
+
+    fn flush(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        let me: Arc<dyn AnyCell> = cell.clone();
+        let waited_on = self.own.outbox.waits_on();
+        let was_waiting = cell.head.state() == ActorState::AwaitingRoom;
+        let empty = self.own.outbox.flush(&me, worker);
+        self.open_or_shut(cell);
+        match (waited_on, self.own.outbox.waits_on()) {
+            (Some(target), _) if empty && was_waiting => cell.head.record(EventKind::RoomFound { target }),
+            (_, Some(target)) if !was_waiting => cell.head.record(EventKind::AwaitingRoom { target }),
+            _ => {}
+        }
+    }
+
+    /// Sets whether the user lane is read, and the state that others see.
+    fn open_or_shut(&self, cell: &Arc<Cell<A::Msg>>) {
+        let awaiting = !self.own.outbox.is_empty();
+        let running = self.own.phase == Phase::Running;
+        cell.mailbox.pause(!self.own.readable());
+        cell.head.set_state(match self.own.phase {
+            Phase::New => ActorState::Starting,
+            Phase::Running if self.own.suspends > 0 => ActorState::Suspended,
+            Phase::Running if awaiting => ActorState::AwaitingRoom,
+            Phase::Running => ActorState::Running,
+            Phase::Failed => ActorState::Suspended,
+            Phase::Halting => ActorState::Restarting,
+            Phase::Halted => ActorState::Backoff,
+            Phase::Stopping(_) => ActorState::Stopping,
+            Phase::Ended => ActorState::Stopped,
+        });
+        debug_assert!(running || !self.own.readable());
+    }
+}
+
+impl<M> Own<M> {
+    /// I2: says whether a user message may be handled now.
+    fn readable(&self) -> bool {
+        self.phase == Phase::Running && self.suspends == 0 && self.outbox.is_empty() && !self.stop_asked
+    }
+}
+
+impl<M: Send + 'static> Own<M> {
+    fn refill(&mut self, cell: &Arc<Cell<M>>, fresh: bool) {
+        if fresh {
+            let behind = cell.mailbox.take(&mut self.batch);
+            self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
+        } else if self.batch.is_empty() && self.quota > 0 {
+            cell.mailbox.take(&mut self.batch);
+        }
+    }
+}
+
+impl<A: Actor> Behaviour<A::Msg> for Life<A> {
+    fn activate(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) -> Next {
+        let head = &cell.head;
+        let outer = head.shared.log.set_current(head.id);
+        head.enter();
+        let used_up = self.turns(cell, run);
+        head.leave();
+        head.shared.log.set_current(outer);
+        if self.own.phase == Phase::Ended {
+            return Next::Idle;
+        }
+        let more = !self.own.batch.is_empty();
+        let scheduled = cell.mailbox.finish(more);
+        match (scheduled, used_up) {
+            (false, _) => Next::Idle,
+            (true, false) if self.own.quota > 0 && self.own.readable() => Next::More,
+            (true, _) => Next::Yield,
+        }
+    }
+
+    fn batch(&self) -> (usize, Option<Instant>) {
+        (self.own.batch.len(), self.own.batch.front().map(|envelope| envelope.at))
+    }
+
+    fn outbox(&self) -> usize {
+        self.own.outbox.len()
+    }
+}
+
+impl<A: Actor> Life<A> {
+    /// Handles signals and messages up to the run's limit; true if the activation's batch is used up.
+    fn turns(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) -> bool {
+        let (mut left, mut fresh) = (run.limit, run.fresh);
+        loop {
+            if self.signals(cell, run.worker) == Ran::UserCode {
+                left -= 1;
+            } else if !self.own.readable() {
+                return true;
+            } else {
+                self.own.refill(cell, fresh);
+                fresh = false;
+                let next = (self.own.quota > 0).then(|| self.own.batch.pop_front()).flatten();
+                let Some(envelope) = next else { return true };
+                self.own.quota -= 1;
+                if self.receive(cell, envelope, run.worker) == Ran::UserCode {
+                    left -= 1;
+                }
+            }
+            if left == 0 {
+                return self.own.quota == 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Actors: state that nobody shares, behind references that anybody may hold.
+//!
+//! An [`Actor`] is made by its [`Props`], again and again if need be; what lives on is its [`ActorRef`], its name and its
+//! mailbox. Runs of one actor never overlap. A failing run suspends the actor, and its parent decides by its
+//! [`Strategy`]: resume, restart, stop or escalate.
+//!
+//! ```text
+//!  spawn ─▶ Starting ──▶ Running ──run fails──▶ Suspended ──Restart──▶ Restarting ──▶ Backoff ──▶ Running
+//!                           │                       │ Stop                              (a new instance)
+//!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
+//! ```
+//! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `cell`, `life`, `conduct`,
+//! `context`, `timers`, `watch`, `outbox`.
+
+mod actor_ref;
+pub(crate) mod cell;
+pub(crate) mod children;
+mod conduct;
+pub(crate) mod context;
+pub(crate) mod failure;
+pub(crate) mod life;
+mod outbox;
+pub(crate) mod path;
+pub(crate) mod shared;
+pub(crate) mod signal;
+pub(crate) mod spawn;
+pub(crate) mod timers;
+pub(crate) mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
+pub use context::Context;
+pub use failure::Failure;
+pub use path::SpawnError;
+pub use shared::{DeadLetter, Exit};
+pub use timers::{Key, TimerError, TimerScope};
+pub use watch::{Terminated, WatchError};
+
+use crate::mailbox::Mailbox;
+use crate::supervise::{Backoff, RestartType, Strategy};
+
+/// Something that handles messages one at a time.
+///
+/// # Examples
+/// ```
+/// use footlights::actor::{Actor, Context, Failure, Props};
+/// use footlights::system::ActorSystem;
+///
+/// struct Greeter;
+/// impl Actor for Greeter {
+///     type Msg = &'static str;
+///     fn receive(&mut self, _cx: &mut Context<'_, Self>, name: &'static str) -> Result<(), Failure> {
+///         assert_eq!(name, "Ada");
+///         Ok(())
+///     }
+/// }
+/// let system = ActorSystem::builder("demo").stepper().build()?;
+/// let greeter = system.spawn("greeter", Props::new(|| Greeter))?;
+/// greeter.tell("Ada");
+/// system.run_until_quiet(1_000);
+/// assert_eq!(system.snapshot().ledger.handled, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Actor: Sized + std::marker::Send + 'static {
+    /// What it understands; one type per actor, usually an enum.
+    type Msg: std::marker::Send + 'static;
+
+    /// Runs before the first message; an error here is a failure of kind Start, in the same restart budget.
+    fn started(&mut self, _cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Handles one message. An error or a panic suspends the actor until its supervisor has decided.
+    fn receive(&mut self, cx: &mut Context<'_, Self>, message: Self::Msg) -> Result<(), Failure>;
+
+    /// Runs on the failed instance before it is replaced; `message` is the one it failed on, if it was kept
+    /// ([`Failure::returning`], [`Props::keep_failing_message`]). It may send, but not spawn. Default: `stopped`.
+    fn pre_restart(&mut self, cx: &mut Context<'_, Self>, _why: &Failure, _message: Option<Self::Msg>) {
+        self.stopped(cx);
+    }
+
+    /// Runs on the new instance in place of `started`. Default: `started`.
+    fn post_restart(&mut self, cx: &mut Context<'_, Self>, _why: &Failure) -> Result<(), Failure> {
+        self.started(cx)
+    }
+
+    /// Runs last, when all children have stopped.
+    fn stopped(&mut self, _cx: &mut Context<'_, Self>) {}
+}
+
+/// Something that a stop or a restart of its owner cancels.
+pub(crate) trait Cancel: std::marker::Send + Sync {
+    fn cancel(&self);
+}
+
+/// Copies a message, so that the one that fails is still at hand.
+type Keep<A> = fn(&<A as Actor>::Msg) -> <A as Actor>::Msg;
+
+type Factory<A> = Arc<dyn Fn() -> Result<A, Failure> + std::marker::Send + Sync>;
+
+/// How to make an actor, and how it is to be kept.
+///
+/// # Examples
+/// ```
+/// use footlights::actor::{Actor, Context, Failure, Props};
+/// use footlights::mailbox::{Mailbox, OverflowStrategy};
+/// use footlights::supervise::Strategy;
+/// use std::time::Duration;
+/// # struct Pool;
+/// # impl Actor for Pool {
+/// #     type Msg = ();
+/// #     fn receive(&mut self, _: &mut Context<'_, Self>, _: ()) -> Result<(), Failure> { Ok(()) }
+/// # }
+/// let props = Props::new(|| Pool)
+///     .mailbox(Mailbox::bounded(64, OverflowStrategy::DropOldest))
+///     .supervise(Strategy::one_for_one().max_restarts(3, Duration::from_secs(10)));
+/// ```
+pub struct Props<A: Actor> {
+    pub(crate) factory: Factory<A>,
+    pub(crate) strategy: Strategy,
+    pub(crate) mailbox: Mailbox,
+    pub(crate) restart_type: RestartType,
+    pub(crate) backoff: Option<Backoff>,
+    pub(crate) keep: Option<Keep<A>>,
+    pub(crate) hold: u32,
+}
+
+/// Messages that a mailbox takes while its actor waits for a restart.
+const HOLD: u32 = 1_000;
+
+impl<A: Actor> Props<A> {
+    /// Makes each instance by `factory`.
+    pub fn new(factory: impl Fn() -> A + std::marker::Send + Sync + 'static) -> Self {
+        Props::try_new(move || Ok(factory()))
+    }
+
+    /// Makes each instance by a `factory` that may fail (a failure of kind Start).
+    pub fn try_new(factory: impl Fn() -> Result<A, Failure> + std::marker::Send + Sync + 'static) -> Self {
+        Props {
+            factory: Arc::new(factory),
+            strategy: Strategy::one_for_one(),
+            mailbox: Mailbox::default(),
+            restart_type: RestartType::Transient,
+            backoff: None,
+            keep: None,
+            hold: HOLD,
+        }
+    }
+
+    /// Decides by `strategy` about the failures of this actor's children.
+    pub fn supervise(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Gives the actor this mailbox; the default is unbounded.
+    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
+        self.mailbox = mailbox;
+        self
+    }
+
+    /// Says which ends of this actor are undone by a restart.
+    pub fn restart_type(mut self, restart_type: RestartType) -> Self {
+        self.restart_type = restart_type;
+        self
+    }
+
+    /// Delays this actor's restarts, whatever its supervisor's strategy says.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = Some(backoff);
+        self
+    }
+
+    /// Takes at most `messages` more while the actor waits for a restart (default 1,000); the rest is dropped (HoldFull).
+    pub fn hold(mut self, messages: u32) -> Self {
+        self.hold = messages;
+        self
+    }
+
+    /// Keeps a copy of each message while it is handled, so that `pre_restart` gets the one that failed, panics included.
+    /// Costs one clone per message.
+    pub fn keep_failing_message(mut self) -> Self
+    where
+        A::Msg: Clone,
+    {
+        self.keep = Some(Clone::clone);
+        self
+    }
+}
+
+impl<A: Actor> Clone for Props<A> {
+    fn clone(&self) -> Self {
+        Props {
+            factory: self.factory.clone(),
+            strategy: self.strategy.clone(),
+            mailbox: self.mailbox,
+            restart_type: self.restart_type,
+            backoff: self.backoff,
+            keep: self.keep,
+            hold: self.hold,
+        }
+    }
+}
+
+impl<A: Actor> fmt::Debug for Props<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Props")
+            .field("mailbox", &self.mailbox)
+            .field("strategy", &self.strategy)
+            .finish_non_exhaustive()
+    }
+}

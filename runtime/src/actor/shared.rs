@@ -1,0 +1,167 @@
+//! What all cells of one system share: the dispatcher, the log, the books of the living, and the totals of the dead.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
+
+use super::cell::AnyCell;
+use super::failure::Report;
+use crate::dispatch::Dispatcher;
+use crate::id::{ActorId, MsgId};
+use crate::observe::{Asks, DeadLetterReason, EventKind, Ledger, Level, Log};
+use crate::rng::Rng;
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
+use crate::time::Instant;
+
+/// Dead letters kept for inspection.
+const DEAD_LETTERS_KEPT: usize = 100;
+
+/// A message that had nobody to go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The path that it was sent to.
+    pub to: Arc<str>,
+    /// Why it could not be delivered.
+    pub reason: DeadLetterReason,
+    /// When.
+    pub at: Instant,
+}
+
+/// Says how a system ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Exit {
+    /// It was shut down.
+    Shutdown,
+    /// A failure was escalated to the root.
+    Escalated {
+        /// The failure's text.
+        why: String,
+    },
+}
+
+pub(crate) struct Shared {
+    pub(crate) name: String,
+    pub(crate) seed: u64,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) log: Log,
+    pub(crate) cells: Mutex<BTreeMap<ActorId, Weak<dyn AnyCell>>>,
+    pub(crate) asks: AskCounts,
+    pub(crate) ended: Mutex<Option<Exit>>,
+    pub(crate) ended_bell: Condvar,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) escalated: Mutex<Option<Report>>,
+    next_actor: AtomicU64,
+    next_message: AtomicU64,
+    retired: Mutex<Ledger>,
+    dead_letters: Mutex<VecDeque<DeadLetter>>,
+}
+
+/// The row of asks in the ledger, counted by whoever settles one.
+#[derive(Default)]
+pub(crate) struct AskCounts(pub(crate) Mutex<Asks>);
+
+impl Shared {
+    pub(crate) fn new(name: String, seed: u64, dispatcher: Dispatcher, log: Log) -> Self {
+        Shared {
+            name,
+            seed,
+            dispatcher,
+            log,
+            cells: Mutex::default(),
+            asks: AskCounts::default(),
+            ended: Mutex::default(),
+            ended_bell: Condvar::new(),
+            stopping: AtomicBool::new(false),
+            escalated: Mutex::default(),
+            next_actor: AtomicU64::new(1),
+            next_message: AtomicU64::new(1),
+            retired: Mutex::default(),
+            dead_letters: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.dispatcher.now()
+    }
+
+    pub(crate) fn next_actor(&self) -> ActorId {
+        // Ordering: Relaxed, only uniqueness matters.
+        ActorId(self.next_actor.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Numbers a message where messages are logged; 0 elsewhere, at the cost of one branch.
+    pub(crate) fn next_message(&self) -> MsgId {
+        if self.log.wants(Level::Message) {
+            MsgId(self.next_message.fetch_add(1, Ordering::Relaxed))
+        } else {
+            MsgId(0)
+        }
+    }
+
+    pub(crate) fn rng(&self, label: u64) -> Rng {
+        Rng::new(self.seed).split(label)
+    }
+
+    pub(crate) fn record(&self, actor: ActorId, kind: EventKind) {
+        if self.log.wants(kind.level()) {
+            self.log.record(self.now(), actor, kind);
+        }
+    }
+
+    /// Adds the final sums of an actor that has ended.
+    pub(crate) fn retire(&self, id: ActorId, ledger: &Ledger) {
+        *self.retired.lock() += *ledger;
+        self.cells.lock().remove(&id);
+    }
+
+    /// Counts a message to an actor that takes none any more, and keeps it for inspection.
+    pub(crate) fn late_dead_letter(
+        &self,
+        to: ActorId,
+        path: &Arc<str>,
+        message: MsgId,
+        reason: DeadLetterReason,
+    ) {
+        {
+            let mut retired = self.retired.lock();
+            retired.sent += 1;
+            retired.dead_lettered += 1;
+        }
+        self.note_dead_letter(to, path, message, reason);
+    }
+
+    /// Keeps a dead letter for inspection and logs it.
+    pub(crate) fn note_dead_letter(
+        &self,
+        to: ActorId,
+        path: &Arc<str>,
+        message: MsgId,
+        reason: DeadLetterReason,
+    ) {
+        self.record(to, EventKind::DeadLettered { reason, message });
+        let mut letters = self.dead_letters.lock();
+        if letters.len() == DEAD_LETTERS_KEPT {
+            letters.pop_front();
+        }
+        letters.push_back(DeadLetter { to: path.clone(), reason, at: self.now() });
+    }
+
+    pub(crate) fn retired(&self) -> Ledger {
+        *self.retired.lock()
+    }
+
+    pub(crate) fn dead_letters(&self) -> Vec<DeadLetter> {
+        self.dead_letters.lock().iter().cloned().collect()
+    }
+
+    /// Lists the living cells in the order of creation.
+    pub(crate) fn living(&self) -> Vec<Arc<dyn AnyCell>> {
+        self.cells.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Notes how the system ended, once.
+    pub(crate) fn end(&self, exit: Exit) {
+        self.ended.lock().get_or_insert(exit);
+        self.ended_bell.notify_all();
+    }
+}

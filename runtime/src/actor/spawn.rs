@@ -1,0 +1,90 @@
+//! Spawning: takes the name, makes the cell, sends Start. The same for guardians, children and routees.
+
+use std::sync::Arc;
+
+use super::actor_ref::ActorRef;
+use super::cell::{AnyCell, Cell, Head, signal};
+use super::children::Child;
+use super::life::Life;
+use super::path::{self, DEPTH_MAX, SpawnError};
+use super::shared::Shared;
+use super::signal::Signal;
+use super::{Actor, Props};
+use crate::dispatch::Worker;
+use crate::id::ActorId;
+use crate::mailbox::Lanes;
+use crate::observe::EventKind;
+use crate::supervise::ChildBudget;
+use crate::sync::Mutex;
+
+/// Labels of the generators that an actor needs, derived from its id.
+const RNG_BEHAVIOUR: u64 = 1 << 60;
+const RNG_SUPERVISION: u64 = 2 << 60;
+
+/// Makes a child of `parent`; it starts on its own dispatcher.
+pub(crate) fn spawn_child<A: Actor>(
+    parent: &Arc<dyn AnyCell>,
+    name: &str,
+    props: Props<A>,
+    by: Option<&mut Worker>,
+) -> Result<ActorRef<A::Msg>, SpawnError> {
+    path::check(name)?;
+    let head = parent.head();
+    if head.depth >= DEPTH_MAX {
+        return Err(SpawnError::TooDeep);
+    }
+    let shared = &head.shared;
+    let (restart_type, backoff) = (props.restart_type, props.backoff);
+    let cell = {
+        let mut book = head.children.lock();
+        let name = book.reserve(name)?;
+        let id = shared.next_actor();
+        let path = format!("{}/{name}", head.path).into();
+        let cell = make(shared, id, path, head.depth + 1, Some(parent.clone()), props);
+        let budget = ChildBudget::new(backoff);
+        let rng = shared.rng(RNG_SUPERVISION | id.0);
+        book.insert(id, Child { cell: cell.clone(), name, budget, rng, restart_type });
+        cell
+    };
+    begin(cell, head.id, by)
+}
+
+/// Makes an actor without a parent.
+pub(crate) fn spawn_guardian<A: Actor>(
+    shared: &Arc<Shared>,
+    name: &str,
+    props: Props<A>,
+) -> ActorRef<A::Msg> {
+    let cell = make(shared, shared.next_actor(), name.into(), 0, None, props);
+    match begin(cell, ActorId::NOBODY, None) {
+        Ok(actor) => actor,
+        Err(error) => unreachable!("a guardian has no parent that could refuse it: {error}"),
+    }
+}
+
+fn make<A: Actor>(
+    shared: &Arc<Shared>,
+    id: ActorId,
+    path: Arc<str>,
+    depth: u16,
+    parent: Option<Arc<dyn AnyCell>>,
+    props: Props<A>,
+) -> Arc<Cell<A::Msg>> {
+    let head = Head::new(id, path, depth, parent, shared.clone());
+    let mailbox = Lanes::new(props.mailbox);
+    let rng = shared.rng(RNG_BEHAVIOUR | id.0);
+    Arc::new(Cell { head, mailbox, behaviour: Mutex::new(Box::new(Life::new(props, rng))) })
+}
+
+fn begin<M: Send + 'static>(
+    cell: Arc<Cell<M>>,
+    parent: ActorId,
+    by: Option<&mut Worker>,
+) -> Result<ActorRef<M>, SpawnError> {
+    let any: Arc<dyn AnyCell> = cell.clone();
+    let shared = &cell.head.shared;
+    shared.cells.lock().insert(cell.head.id, Arc::downgrade(&any));
+    cell.head.record(EventKind::Spawned { parent, path: cell.head.path.clone() });
+    signal(&any, Signal::Start, by);
+    Ok(ActorRef(cell))
+}

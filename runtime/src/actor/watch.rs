@@ -1,0 +1,115 @@
+//! Death watch: who wants to hear of whose end.
+//!
+//! I1 one registration gives exactly one notice, or none if it was withdrawn: the watched actor notifies when it ends; if it
+//!    has ended already, whoever delivers the Watch signal does (see `cell::unheard`).
+//! I2 a notice lies in the watcher's *user* lane, behind everything that the dead had told it before.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::AnyRef;
+use super::cell::AnyCell;
+use crate::id::ActorId;
+use crate::observe::StopReason;
+
+/// The news that a watched actor has ended.
+#[derive(Clone, Debug)]
+pub struct Terminated {
+    /// Who has ended; equal to the reference that was watched.
+    pub target: AnyRef,
+    /// Why.
+    pub reason: StopReason,
+}
+
+/// Says why an actor could not be watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WatchError {
+    /// An actor cannot hear of its own end.
+    Oneself,
+}
+
+impl fmt::Display for WatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an actor cannot watch itself")
+    }
+}
+
+impl std::error::Error for WatchError {}
+
+type Map<M> = Box<dyn FnOnce(Terminated) -> M + Send>;
+
+/// What one actor watches.
+pub(crate) struct Watching<M> {
+    by_target: BTreeMap<ActorId, Registration<M>>,
+    last: u64,
+}
+
+struct Registration<M> {
+    number: u64,
+    target: Arc<dyn AnyCell>,
+    map: Map<M>,
+}
+
+impl<M> Default for Watching<M> {
+    fn default() -> Self {
+        Watching { by_target: BTreeMap::new(), last: 0 }
+    }
+}
+
+impl<M> Watching<M> {
+    /// Registers; gives the number to send to the target, or `None` if it is watched already (the last mapping wins).
+    pub(crate) fn add(&mut self, target: &Arc<dyn AnyCell>, map: Map<M>) -> Option<u64> {
+        let id = target.head().id;
+        if let Some(old) = self.by_target.get_mut(&id) {
+            old.map = map;
+            return None;
+        }
+        self.last += 1;
+        let registration = Registration { number: self.last, target: target.clone(), map };
+        self.by_target.insert(id, registration);
+        Some(self.last)
+    }
+
+    /// Withdraws; false if the target was not watched.
+    pub(crate) fn remove(&mut self, target: ActorId) -> bool {
+        self.by_target.remove(&target).is_some()
+    }
+
+    /// Turns a notice into the watcher's message; `None` if it was withdrawn.
+    pub(crate) fn message_of(&mut self, number: u64, news: Terminated) -> Option<M> {
+        let id = news.target.id();
+        if self.by_target.get(&id)?.number != number {
+            return None;
+        }
+        let registration = self.by_target.remove(&id)?;
+        Some((registration.map)(news))
+    }
+
+    /// Withdraws all, and gives the targets to be told.
+    pub(crate) fn clear(&mut self) -> Vec<Arc<dyn AnyCell>> {
+        std::mem::take(&mut self.by_target).into_values().map(|registration| registration.target).collect()
+    }
+}
+
+/// Who watches one actor.
+#[derive(Default)]
+pub(crate) struct Watchers {
+    by_watcher: BTreeMap<ActorId, (u64, Arc<dyn AnyCell>)>,
+}
+
+impl Watchers {
+    pub(crate) fn add(&mut self, watcher: Arc<dyn AnyCell>, registration: u64) {
+        self.by_watcher.insert(watcher.head().id, (registration, watcher));
+    }
+
+    pub(crate) fn remove(&mut self, watcher: ActorId) {
+        self.by_watcher.remove(&watcher);
+    }
+
+    /// Takes all, in the order of the watchers' ids.
+    pub(crate) fn take(&mut self) -> Vec<(u64, Arc<dyn AnyCell>)> {
+        std::mem::take(&mut self.by_watcher).into_values().collect()
+    }
+}

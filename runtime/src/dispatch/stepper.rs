@@ -1,0 +1,250 @@
+//! k virtual workers on the caller's thread, in virtual time: a discrete-event simulation of the real scheduler.
+//!
+//! Each [`Stepper::step`] is one *turn*: one worker runs one task for one message. A worker that charged work is busy until
+//! its time has passed; what it did is visible to others only then (see [`Stepper::later`]). When no worker can run, the
+//! clock jumps to the next moment at which something happens.
+//!
+//! I1 order: at one instant first all timers due (by due time, then in the order in which they were set), then the workers
+//!    that are free, the one whose last turn is longest ago first, then the lower index.
+//! I2 nothing here reads a real clock, a thread id or an address: the same calls give the same turns.
+//! I3 after [`ZENO_RUNS`] runs at one instant every further run costs 1 µs, so endless free work cannot stop time.
+//! It is not a thread: nothing happens between two steps.
+
+use std::time::Duration;
+
+use super::worker::Queues;
+use super::{Due, Next, Run, Task, Worker};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::time::{Instant, TimerKey, TimerQueue, nanos};
+
+/// Runs at one instant before each costs [`ZENO_COST`].
+const ZENO_RUNS: u64 = 100_000;
+/// What a run costs after [`ZENO_RUNS`] at one instant.
+const ZENO_COST: Duration = Duration::from_micros(1);
+
+/// One turn that was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Its number, from 0.
+    pub number: u64,
+    /// When it began.
+    pub at: Instant,
+    /// The virtual worker that ran it.
+    pub worker: usize,
+}
+
+/// Drives virtual workers; see the module's page.
+pub(crate) struct Stepper {
+    queues: Queues,
+    timers: Mutex<TimerQueue<Due>>,
+    state: Mutex<State>,
+    throughput: u32,
+    /// Virtual time at which the running turn began (or of the last one).
+    base: AtomicU64,
+    /// Work charged by the running turn so far.
+    spent: AtomicU64,
+}
+
+struct State {
+    workers: Vec<VirtualWorker>,
+    turns: u64,
+    runs_at_instant: u64,
+}
+
+struct VirtualWorker {
+    worker: Worker,
+    free_at: Instant,
+    last_turn: u64,
+    current: Option<Activation>,
+}
+
+struct Activation {
+    task: Task,
+    left: u32,
+}
+
+impl Stepper {
+    pub(crate) fn new(workers: usize, throughput: u32) -> Self {
+        let virtual_worker = |index| VirtualWorker {
+            worker: Worker::new(index),
+            free_at: Instant::ZERO,
+            last_turn: 0,
+            current: None,
+        };
+        Stepper {
+            queues: Queues::new(workers),
+            timers: Mutex::new(TimerQueue::new()),
+            state: Mutex::new(State {
+                workers: (0..workers).map(virtual_worker).collect(),
+                turns: 0,
+                runs_at_instant: 0,
+            }),
+            throughput,
+            base: AtomicU64::new(0),
+            spent: AtomicU64::new(0),
+        }
+    }
+
+    /// Runs one turn, at a time not after `until`; `None` if there is none.
+    ///
+    /// # Panics
+    /// If called from inside a turn.
+    pub(crate) fn step(&self, until: Instant) -> Option<Turn> {
+        let mut state = self.state.try_lock().expect("step was called from inside a turn of the same system");
+        loop {
+            self.fire_due();
+            if let Some(index) = self.next_worker(&state) {
+                return Some(self.turn(&mut state, index));
+            }
+            let next = self.next_moment(&state).filter(|&at| at <= until)?;
+            self.set_base(next);
+            state.runs_at_instant = 0;
+        }
+    }
+
+    /// Says when the next turn or timer is, if there will be one.
+    pub(crate) fn next_moment_at(&self) -> Option<Instant> {
+        let state = self.state.lock();
+        if self.next_worker(&state).is_some() { Some(self.now()) } else { self.next_moment(&state) }
+    }
+
+    /// Moves an idle clock forward to `at`; the caller has seen to it that nothing happens before.
+    pub(crate) fn advance_to(&self, at: Instant) {
+        if at > self.now() {
+            self.set_base(at);
+        }
+    }
+
+    /// Counts the turns run so far.
+    pub(crate) fn turns(&self) -> u64 {
+        self.state.lock().turns
+    }
+
+    fn fire_due(&self) {
+        let now = self.now();
+        loop {
+            // The lock is let go before the timer fires: what fires may set timers.
+            let due = self.timers.lock().pop_due(now);
+            match due {
+                Some((_, _, what)) => what.fire(),
+                None => return,
+            }
+        }
+    }
+
+    /// Picks the free worker with work whose last turn is longest ago. A lone task in the slot of a free worker stays
+    /// with it; a second task, or one behind a busy worker, is for whoever is free.
+    fn next_worker(&self, state: &State) -> Option<usize> {
+        let now = self.now();
+        let stealable = |(index, w): (usize, &VirtualWorker)| {
+            let queued = self.queues.local[index].len();
+            queued > 1 || (queued == 1 && (w.free_at > now || w.current.is_some()))
+        };
+        let shared = !self.queues.injector.is_empty() || state.workers.iter().enumerate().any(stealable);
+        let has_work = |index: usize, w: &VirtualWorker| {
+            shared || w.current.is_some() || !self.queues.local[index].is_empty()
+        };
+        let ready =
+            state.workers.iter().enumerate().filter(|(index, w)| w.free_at <= now && has_work(*index, w));
+        ready.min_by_key(|(index, w)| (w.last_turn, *index)).map(|(index, _)| index)
+    }
+
+    fn next_moment(&self, state: &State) -> Option<Instant> {
+        let queued = self.queues.any();
+        let busy = state.workers.iter().filter(|w| w.current.is_some() || queued).map(|w| w.free_at);
+        busy.chain(self.timers.lock().next_deadline()).min()
+    }
+
+    fn turn(&self, state: &mut MutexGuard<'_, State>, index: usize) -> Turn {
+        let number = state.turns;
+        state.turns += 1;
+        state.runs_at_instant += 1;
+        let zeno = state.runs_at_instant > ZENO_RUNS;
+        let at = self.now();
+        let w = &mut state.workers[index];
+        w.last_turn = number + 1;
+        let fresh = w.current.is_none();
+        let activation = w.current.take().or_else(|| self.find(&mut w.worker));
+        if let Some(Activation { task, left }) = activation {
+            let mut run = Run { worker: &mut w.worker, limit: 1, fresh };
+            let next = task.clone().run(&mut run);
+            match next {
+                Next::Idle => {}
+                Next::More if left > 1 => w.current = Some(Activation { task, left: left - 1 }),
+                Next::More | Next::Yield => self.queues.push_back(index, task),
+            }
+        }
+        w.free_at = self.end_turn(at, zeno);
+        Turn { number, at, worker: index }
+    }
+
+    fn find(&self, worker: &mut Worker) -> Option<Activation> {
+        worker.find_task(&self.queues).map(|task| Activation { task, left: self.throughput })
+    }
+
+    fn end_turn(&self, at: Instant, zeno: bool) -> Instant {
+        let spent = Duration::from_nanos(self.spent.swap(0, Ordering::Relaxed));
+        at + spent + if zeno { ZENO_COST } else { Duration::ZERO }
+    }
+
+    fn set_base(&self, at: Instant) {
+        self.base.store(at.as_nanos(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn schedule(&self, task: Task, by: Option<&mut Worker>) {
+        match by {
+            Some(worker) => {
+                self.queues.push_lifo(worker.index, task);
+            }
+            None => self.queues.injector.push([task]),
+        }
+    }
+
+    /// Gives the virtual time: where the turn began, plus what it has charged.
+    pub(crate) fn now(&self) -> Instant {
+        // Ordering: Relaxed here and below: one thread drives the stepper, these are atomics only to be Sync.
+        Instant::from_nanos(
+            self.base.load(Ordering::Relaxed).saturating_add(self.spent.load(Ordering::Relaxed)),
+        )
+    }
+
+    pub(crate) fn coarse_now(&self) -> Instant {
+        self.now()
+    }
+
+    /// Gives the time at which an effect of the running turn becomes visible, if the turn has charged work.
+    pub(crate) fn later(&self) -> Option<Instant> {
+        (self.spent.load(Ordering::Relaxed) > 0).then(|| self.now())
+    }
+
+    pub(crate) fn work(&self, d: Duration) {
+        let spent = self.spent.load(Ordering::Relaxed).saturating_add(nanos(d));
+        self.spent.store(spent, Ordering::Relaxed);
+    }
+
+    pub(crate) fn block(&self, d: Duration) {
+        self.work(d);
+    }
+
+    pub(crate) fn set_timer(&self, due: Instant, what: Due) -> TimerKey {
+        self.timers.lock().insert(due, what)
+    }
+
+    pub(crate) fn cancel_timer(&self, key: TimerKey) -> bool {
+        // The value is dropped after the lock: its drop may set or cancel timers.
+        let cancelled = self.timers.lock().cancel(key);
+        cancelled.is_some()
+    }
+
+    pub(crate) fn timers(&self) -> usize {
+        self.timers.lock().len()
+    }
+
+    /// Forgets all timers and queued tasks.
+    pub(crate) fn dismantle(&self) {
+        let timers = std::mem::take(&mut *self.timers.lock());
+        let current: Vec<_> = self.state.lock().workers.iter_mut().map(|w| w.current.take()).collect();
+        let queued = self.queues.drain();
+        drop((timers, current, queued));
+    }
+}

@@ -1,0 +1,231 @@
+//! What happens in a system, as plain data: one [`Event`] per fact, in three levels.
+//!
+//! *Rare* facts are the ones a person asks about (a restart, a drop, a decision); *message* facts follow every message. The
+//! log hash runs over both, by [`EventKind::words`], so the order and the content of those words are a contract: a changed
+//! word is a new version of the log.
+
+use std::sync::Arc;
+
+use super::{DeadLetterReason, DropReason};
+use crate::id::{ActorId, MsgId};
+use crate::supervise::{Decision, FailureKind};
+use crate::time::Instant;
+
+/// One fact of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its number in the log, from 0.
+    pub seq: u64,
+    /// The turn in which it happened; 0 on a Pool.
+    pub turn: u64,
+    /// When it happened.
+    pub at: Instant,
+    /// The actor that it happened to.
+    pub actor: ActorId,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// Says how much a log records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing.
+    Off,
+    /// Life cycle, decisions, losses.
+    Rare,
+    /// Also every message.
+    Message,
+}
+
+/// Says why an actor's life ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// It stopped itself, or was asked to.
+    Stopped,
+    /// A failure that its supervisor answered by Stop.
+    Failed(FailureKind),
+    /// Its parent stopped.
+    ParentStopped,
+    /// The system shut down.
+    SystemShutdown,
+    /// It had ended before it was watched.
+    AlreadyGone,
+}
+
+impl StopReason {
+    fn word(self) -> u64 {
+        match self {
+            StopReason::Stopped => 0,
+            StopReason::Failed(kind) => 0x100 + u64::from(kind.code()),
+            StopReason::ParentStopped => 1,
+            StopReason::SystemShutdown => 2,
+            StopReason::AlreadyGone => 3,
+        }
+    }
+}
+
+/// What happened; times are nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields say what they are; the variants say what happened")]
+pub enum EventKind {
+    /// A name was taken and a reference given out.
+    Spawned { parent: ActorId, path: Arc<str> },
+    /// `started` said Ok, for the first time.
+    Started,
+    /// The actor's user lane is no longer read.
+    Suspended,
+    /// The actor's user lane is read again.
+    Resumed,
+    /// A run failed; `message` is the one that was in hand.
+    Failed { kind: FailureKind, code: &'static str, text: Arc<str>, message: MsgId },
+    /// A supervisor decided about a child.
+    Decided(Box<Decided>),
+    /// The old instance is being stopped.
+    RestartBegan,
+    /// The restart waits.
+    BackoffBegan { delay_ns: u64 },
+    /// A new instance runs.
+    Restarted { incarnation: u32 },
+    /// The actor begins to stop.
+    StopBegan,
+    /// The actor has ended.
+    Stopped { reason: StopReason },
+    /// A hook or a drop panicked; nothing is decided on it.
+    HookFailed { hook: &'static str, text: Arc<str> },
+    /// A message had nobody to go to.
+    DeadLettered { reason: DeadLetterReason, message: MsgId },
+    /// A message was dropped.
+    Dropped { reason: DropReason, message: MsgId },
+    /// A mailbox passed a mark of 10,000 or a doubling of it.
+    MailboxHigh { depth: u64 },
+    /// The actor waits for room in a mailbox.
+    AwaitingRoom { target: ActorId },
+    /// The room came.
+    RoomFound { target: ActorId },
+    /// The actor watches another.
+    Watched { target: ActorId },
+    /// The actor no longer watches another.
+    Unwatched { target: ActorId },
+    /// The actor was told of an end.
+    Notified { target: ActorId, reason: StopReason },
+    /// A router's members changed.
+    RouteesChanged { routees: u64 },
+    /// Something that the built-in behaviours of scenarios have to say.
+    Note { what: &'static str, value: u64 },
+    /// A command from outside was applied, such as a changed knob.
+    Command { what: Arc<str> },
+    /// A message was accepted.
+    Sent { message: MsgId, from: ActorId, visible_at: Instant },
+    /// A message was taken from the mailbox.
+    Received { message: MsgId, waited_ns: u64 },
+    /// A run ended well.
+    Handled { message: MsgId, took_ns: u64 },
+    /// An ask began.
+    AskBegan { target: ActorId },
+    /// An ask ended; 0 is a reply, other codes are errors.
+    AskEnded { outcome: u64 },
+    /// A timer was armed.
+    TimerSet { due: Instant },
+    /// A timer fired.
+    TimerFired,
+    /// A timer was disarmed.
+    TimerCancelled,
+}
+
+/// A supervisor's decision, with whom it is about and whom it acts on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decided {
+    /// The child that failed.
+    pub child: ActorId,
+    /// Its path.
+    pub path: Arc<str>,
+    /// Which instance of it failed, from 1.
+    pub incarnation: u32,
+    /// What it failed with.
+    pub kind: FailureKind,
+    /// The failure's code.
+    pub code: &'static str,
+    /// The failure's text.
+    pub text: Arc<str>,
+    /// The decision and its numbers.
+    pub decision: Decision,
+    /// The actors that it acts on, in start order.
+    pub affected: Vec<ActorId>,
+    /// When it was made.
+    pub at: Instant,
+}
+
+impl Decided {
+    /// Gives the decision in one sentence.
+    pub fn why(&self) -> String {
+        self.decision.why()
+    }
+}
+
+impl EventKind {
+    /// Gives the event's level.
+    pub fn level(&self) -> Level {
+        use EventKind::*;
+        match self {
+            Sent { .. } | Received { .. } | Handled { .. } => Level::Message,
+            AskBegan { .. } | AskEnded { .. } | TimerSet { .. } | TimerFired | TimerCancelled => {
+                Level::Message
+            }
+            _ => Level::Rare,
+        }
+    }
+
+    /// Gives the words that the log hash runs over: a code, then the fields.
+    pub(crate) fn words(&self) -> [u64; 4] {
+        use EventKind::*;
+        match self {
+            Spawned { parent, path } => [1, parent.0, text(path), 0],
+            Started => [2, 0, 0, 0],
+            Suspended => [3, 0, 0, 0],
+            Resumed => [4, 0, 0, 0],
+            Failed { kind, code, text: why, message } => {
+                [5, u64::from(kind.code()), text(code) ^ text(why).rotate_left(32), message.0]
+            }
+            Decided(d) => {
+                let taken = u64::from(d.decision.taken.code());
+                [
+                    6,
+                    d.child.0,
+                    taken | crate::time::nanos(d.decision.delay.delay) << 8,
+                    d.affected.iter().map(|a| a.0).sum(),
+                ]
+            }
+            RestartBegan => [7, 0, 0, 0],
+            BackoffBegan { delay_ns } => [8, *delay_ns, 0, 0],
+            Restarted { incarnation } => [9, u64::from(*incarnation), 0, 0],
+            StopBegan => [10, 0, 0, 0],
+            Stopped { reason } => [11, reason.word(), 0, 0],
+            HookFailed { hook, text: why } => [12, text(hook), text(why), 0],
+            DeadLettered { reason, message } => [13, u64::from(reason.code()), message.0, 0],
+            Dropped { reason, message } => [14, u64::from(reason.code()), message.0, 0],
+            MailboxHigh { depth } => [15, *depth, 0, 0],
+            AwaitingRoom { target } => [16, target.0, 0, 0],
+            RoomFound { target } => [17, target.0, 0, 0],
+            Watched { target } => [18, target.0, 0, 0],
+            Unwatched { target } => [19, target.0, 0, 0],
+            Notified { target, reason } => [20, target.0, reason.word(), 0],
+            RouteesChanged { routees } => [21, *routees, 0, 0],
+            Note { what, value } => [22, text(what), *value, 0],
+            Command { what } => [23, text(what), 0, 0],
+            Sent { message, from, visible_at } => [24, message.0, from.0, visible_at.as_nanos()],
+            Received { message, waited_ns } => [25, message.0, *waited_ns, 0],
+            Handled { message, took_ns } => [26, message.0, *took_ns, 0],
+            AskBegan { target } => [27, target.0, 0, 0],
+            AskEnded { outcome } => [28, *outcome, 0, 0],
+            TimerSet { due } => [29, due.as_nanos(), 0, 0],
+            TimerFired => [30, 0, 0, 0],
+            TimerCancelled => [31, 0, 0, 0],
+        }
+    }
+}
+
+/// Folds a text into one word (FNV-1a, 64 bits).
+fn text(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+}

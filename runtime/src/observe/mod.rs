@@ -1,0 +1,17 @@
+//! Observation as plain data: what was counted, hashed and measured, for any viewer.
+//!
+//! It never formats for a screen, prints, or knows who looks.
+
+pub mod event;
+pub mod hash;
+pub mod histogram;
+pub mod ledger;
+mod log;
+pub mod snapshot;
+
+pub use event::{Decided, Event, EventKind, Level, StopReason};
+pub use hash::LogHash;
+pub use histogram::Histogram;
+pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
+pub(crate) use log::Log;
+pub use snapshot::{ActorSnapshot, ActorState, Snapshot};

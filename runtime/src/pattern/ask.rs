@@ -1,0 +1,351 @@
+//! Ask: a message that carries a [`Reply`] handle, and a slot that takes exactly one outcome.
+//!
+//! I1 a slot is settled once: by a reply, by the deadline, by the fate of its message, or by the asker's giving up. One lock
+//!    decides who was first.
+//! I2 no ask outlives its reason: a handle that is dropped unsent tells the slot why.
+//! I3 the slot holds its timer only while it waits.
+//!
+//! What a dropped handle means is known when the run that dropped it has ended: `HandlerFailed` or `NoReply`. A handle in a
+//! message that the target's end discards means `Stopped`.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use crate::actor::cell::{AnyCell, Door, Fate, Item, Orphan, Refusal};
+use crate::actor::failure::catch;
+use crate::actor::shared::Shared;
+use crate::actor::{Actor, ActorRef, Context};
+use crate::dispatch::Due;
+use crate::observe::EventKind;
+use crate::supervise::FailureKind;
+use crate::sync::Mutex;
+use crate::time::TimerKey;
+
+/// Says why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AskError {
+    /// None came in time.
+    Timeout,
+    /// The target had ended when it was asked.
+    Dead,
+    /// The target ended with the question queued, or its reply open.
+    Stopped,
+    /// The run that held the reply handle failed.
+    HandlerFailed(FailureKind),
+    /// The run that held the reply handle ended without using it.
+    NoReply,
+    /// The target's mailbox had no room.
+    Full,
+}
+
+impl AskError {
+    fn code(self) -> u64 {
+        match self {
+            AskError::Timeout => 1,
+            AskError::Dead => 2,
+            AskError::Stopped => 3,
+            AskError::HandlerFailed(kind) => 0x100 + u64::from(kind.code()),
+            AskError::NoReply => 4,
+            AskError::Full => 5,
+        }
+    }
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskError::Timeout => write!(f, "no answer came in time"),
+            AskError::Dead => write!(f, "the actor had ended before it was asked"),
+            AskError::Stopped => write!(f, "the actor ended before it answered"),
+            AskError::HandlerFailed(kind) => write!(f, "the handler failed before it answered: {kind}"),
+            AskError::NoReply => write!(f, "the handler ended without an answer"),
+            AskError::Full => write!(f, "the mailbox is full"),
+        }
+    }
+}
+
+impl std::error::Error for AskError {}
+
+/// The right to answer one question. It may be moved, stored and forwarded; dropping it unsent is an answer, too.
+pub struct Reply<R: Send + 'static> {
+    slot: Option<Arc<Slot<R>>>,
+}
+
+impl<R: Send + 'static> Reply<R> {
+    /// Answers; false if the asker no longer waits.
+    pub fn send(mut self, answer: R) -> bool {
+        let Some(slot) = self.slot.take() else { return false };
+        let waits = slot.waits();
+        if !waits {
+            slot.shared.asks.0.lock().late_replies += 1;
+            return false;
+        }
+        slot.settle_visibly(Ok(answer));
+        true
+    }
+
+    /// Is true once the asker no longer waits: a long job may give up.
+    pub fn is_abandoned(&self) -> bool {
+        !self.slot.as_ref().is_some_and(|slot| slot.waits())
+    }
+}
+
+impl<R: Send + 'static> Drop for Reply<R> {
+    fn drop(&mut self) {
+        let Some(slot) = self.slot.take() else { return };
+        if !slot.waits() {
+            return;
+        }
+        match slot.target.upgrade() {
+            Some(target) => {
+                let fate = if target.is_closed() { Fate::Stopped } else { Fate::Handled };
+                target.head().adopt(Box::new(Dropped(slot)), fate);
+            }
+            None => slot.settle_visibly(Err(AskError::Stopped)),
+        }
+    }
+}
+
+impl<R: Send + 'static> fmt::Debug for Reply<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reply")
+    }
+}
+
+struct Dropped<R: Send + 'static>(Arc<Slot<R>>);
+
+impl<R: Send + 'static> Orphan for Dropped<R> {
+    fn settle(self: Box<Self>, fate: Fate) {
+        self.0.settle_visibly(Err(match fate {
+            Fate::Handled => AskError::NoReply,
+            Fate::Failed(kind) => AskError::HandlerFailed(kind),
+            Fate::Stopped => AskError::Stopped,
+        }));
+    }
+}
+
+struct Slot<R: Send + 'static> {
+    state: Mutex<State<R>>,
+    shared: Arc<Shared>,
+    target: Weak<dyn AnyCell>,
+}
+
+enum State<R> {
+    Waiting { sink: Sink<R>, timer: Option<TimerKey> },
+    Settled(Option<Result<R, AskError>>),
+}
+
+enum Sink<R> {
+    Future(Option<Waker>),
+    Call(Box<dyn FnOnce(Result<R, AskError>) + Send>),
+}
+
+impl<R: Send + 'static> Slot<R> {
+    fn waits(&self) -> bool {
+        matches!(*self.state.lock(), State::Waiting { .. })
+    }
+
+    /// Settles when what the present run does becomes visible.
+    fn settle_visibly(self: &Arc<Self>, outcome: Result<R, AskError>) {
+        match self.shared.dispatcher.later() {
+            None => self.settle(outcome),
+            Some(at) => {
+                let slot = self.clone();
+                self.shared.dispatcher.set_timer(at, Due::Call(Box::new(move || slot.settle(outcome))));
+            }
+        }
+    }
+
+    fn settle(self: &Arc<Self>, outcome: Result<R, AskError>) {
+        let code = outcome.as_ref().map_or_else(|error| error.code(), |_| 0);
+        let mut state = self.state.lock();
+        let State::Waiting { sink, timer } = &mut *state else {
+            drop(state);
+            if code == 0 {
+                self.shared.asks.0.lock().late_replies += 1;
+            }
+            return;
+        };
+        let (sink, timer) = (std::mem::replace(sink, Sink::Future(None)), timer.take());
+        match sink {
+            Sink::Future(waker) => {
+                *state = State::Settled(Some(outcome));
+                drop(state);
+                self.finish(code, timer);
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            }
+            Sink::Call(call) => {
+                *state = State::Settled(None);
+                drop(state);
+                self.finish(code, timer);
+                call(outcome);
+            }
+        }
+    }
+
+    fn finish(&self, code: u64, timer: Option<TimerKey>) {
+        if let Some(timer) = timer {
+            self.shared.dispatcher.cancel_timer(timer);
+        }
+        let mut asks = self.shared.asks.0.lock();
+        asks.pending -= 1;
+        match code {
+            0 => asks.replied += 1,
+            1 => asks.timed_out += 1,
+            _ => asks.failed += 1,
+        }
+        drop(asks);
+        self.shared.record(self.shared.log.current(), EventKind::AskEnded { outcome: code });
+    }
+}
+
+/// The future of an answer; dropping it gives up.
+#[must_use = "an ask is given up when its future is dropped"]
+pub struct Ask<R: Send + 'static> {
+    slot: Arc<Slot<R>>,
+}
+
+impl<R: Send + 'static> fmt::Debug for Ask<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ask(waits: {})", self.slot.waits())
+    }
+}
+
+impl<R: Send + 'static> Future for Ask<R> {
+    type Output = Result<R, AskError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
+        match &mut *self.slot.state.lock() {
+            State::Settled(outcome) => Poll::Ready(outcome.take().unwrap_or(Err(AskError::NoReply))),
+            State::Waiting { sink, .. } => {
+                *sink = Sink::Future(Some(cx.waker().clone()));
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<R: Send + 'static> Drop for Ask<R> {
+    fn drop(&mut self) {
+        let mut state = self.slot.state.lock();
+        if let State::Waiting { timer, .. } = &mut *state {
+            let timer = timer.take();
+            *state = State::Settled(None);
+            drop(state);
+            if let Some(timer) = timer {
+                self.slot.shared.dispatcher.cancel_timer(timer);
+            }
+            let mut asks = self.slot.shared.asks.0.lock();
+            asks.pending -= 1;
+            asks.cancelled += 1;
+        }
+    }
+}
+
+/// Makes the slot and the message, and sends it.
+fn begin<M: Send + 'static, R: Send + 'static>(
+    target: &ActorRef<M>,
+    make: impl FnOnce(Reply<R>) -> M,
+    timeout: Duration,
+    sink: Sink<R>,
+) -> Arc<Slot<R>> {
+    let shared = target.0.head.shared.clone();
+    let any: Arc<dyn AnyCell> = target.0.clone();
+    let state = Mutex::new(State::Waiting { sink, timer: None });
+    let slot = Arc::new(Slot { state, shared: shared.clone(), target: Arc::downgrade(&any) });
+    {
+        let mut asks = shared.asks.0.lock();
+        asks.asks += 1;
+        asks.pending += 1;
+    }
+    shared.record(shared.log.current(), EventKind::AskBegan { target: target.id() });
+    if timeout != Duration::MAX {
+        arm(&slot, timeout);
+    }
+    let message = make(Reply { slot: Some(slot.clone()) });
+    if let Err(refusal) = target.0.send(message, Door::Try, None) {
+        slot.settle_visibly(Err(match &refusal {
+            Refusal::Full(_) => AskError::Full,
+            Refusal::Closed(_) => AskError::Dead,
+        }));
+    }
+    slot
+}
+
+fn arm<R: Send + 'static>(slot: &Arc<Slot<R>>, timeout: Duration) {
+    let weak = Arc::downgrade(slot);
+    let expire = move || {
+        if let Some(slot) = weak.upgrade() {
+            slot.settle(Err(AskError::Timeout));
+        }
+    };
+    let due = slot.shared.now() + timeout;
+    let key = slot.shared.dispatcher.set_timer(due, Due::Call(Box::new(expire)));
+    if let State::Waiting { timer, .. } = &mut *slot.state.lock() {
+        *timer = key;
+    }
+}
+
+impl<M: Send + 'static> ActorRef<M> {
+    /// Asks from outside, or from a task: sends what `make` makes of a reply handle, and waits for its outcome. With a
+    /// `timeout` of `Duration::MAX` time never ends it; every other error comes as soon as it is known.
+    ///
+    /// # Examples
+    /// ```
+    /// use footlights::actor::{Actor, Context, Failure, Props};
+    /// use footlights::pattern::Reply;
+    /// use footlights::system::ActorSystem;
+    /// use std::time::Duration;
+    ///
+    /// struct Doubler;
+    /// impl Actor for Doubler {
+    ///     type Msg = (u64, Reply<u64>);
+    ///     fn receive(&mut self, _: &mut Context<'_, Self>, (n, reply): Self::Msg) -> Result<(), Failure> {
+    ///         reply.send(2 * n);
+    ///         Ok(())
+    ///     }
+    /// }
+    /// let system = ActorSystem::builder("demo").stepper().build()?;
+    /// let doubler = system.spawn("doubler", Props::new(|| Doubler))?;
+    /// let answer = doubler.ask(|reply| (21, reply), Duration::from_secs(1));
+    /// assert_eq!(system.block_on(answer)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ask<R: Send + 'static>(&self, make: impl FnOnce(Reply<R>) -> M, timeout: Duration) -> Ask<R> {
+        Ask { slot: begin(self, make, timeout, Sink::Future(None)) }
+    }
+}
+
+impl<A: Actor> Context<'_, A> {
+    /// Asks `target`; the outcome comes back as one message of this actor's own, made by `map`. Nothing waits meanwhile.
+    pub fn ask<M: Send + 'static, R: Send + 'static>(
+        &mut self,
+        target: &ActorRef<M>,
+        make: impl FnOnce(Reply<R>) -> M,
+        timeout: Duration,
+        map: impl FnOnce(Result<R, AskError>) -> A::Msg + Send + 'static,
+    ) {
+        let (cell, incarnation) = (self.cell.clone(), self.incarnation());
+        let call = move |outcome| {
+            // `map` is the asker's code on the replier's side: its panic must not be the replier's failure.
+            match catch(|| Ok(map(outcome))) {
+                Ok(message) => {
+                    // An asker that has ended is told nothing.
+                    let _ = cell.send_own(Item::Answer(incarnation, message), None);
+                }
+                Err(why) => {
+                    cell.head
+                        .record(EventKind::HookFailed { hook: "map of an answer", text: why.report().text });
+                }
+            }
+        };
+        begin(target, make, timeout, Sink::Call(Box::new(call)));
+    }
+}

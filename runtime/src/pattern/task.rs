@@ -1,0 +1,285 @@
+//! Work beside the actor: futures and jobs that run on the dispatcher, their result piped to the actor as one message.
+//!
+//! I1 a task is queued or running at most once at a time; a wake-up while it runs queues it once more.
+//! I2 a restart or stop of its actor cancels a task that has not ended; its result is then nobody's message.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Poll, Wake, Waker};
+use std::time::Duration;
+
+use crate::actor::cell::Item;
+use crate::actor::failure::catch;
+use crate::actor::shared::Shared;
+use crate::actor::{Actor, Cancel, Context};
+use crate::dispatch::{Next, Run, Runnable};
+use crate::observe::EventKind;
+use crate::sync::Mutex;
+use crate::time::Instant;
+
+/// Says why a task has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// It panicked.
+    Panicked(String),
+    /// Its handle cancelled it.
+    Cancelled,
+}
+
+impl fmt::Display for TaskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TaskError::Panicked(text) => write!(f, "the task panicked: {text}"),
+            TaskError::Cancelled => write!(f, "the task was cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for TaskError {}
+
+type Done<T> = Box<dyn FnOnce(Result<T, TaskError>) + Send>;
+
+/// A future on the dispatcher.
+struct FutureTask<T> {
+    shared: Arc<Shared>,
+    state: Mutex<TaskState<T>>,
+}
+
+struct TaskState<T> {
+    future: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
+    done: Option<Done<T>>,
+    queued: bool,
+}
+
+impl<T: Send + 'static> Runnable for FutureTask<T> {
+    fn run(self: Arc<Self>, _run: &mut Run<'_>) -> Next {
+        let future = {
+            let mut state = self.state.lock();
+            state.queued = false;
+            state.future.take()
+        };
+        let Some(mut future) = future else { return Next::Idle };
+        let waker = Waker::from(self.clone());
+        let polled = catch(|| Ok(future.as_mut().poll(&mut std::task::Context::from_waker(&waker))));
+        let result = match polled {
+            Ok(Poll::Pending) => return self.park(future),
+            Ok(Poll::Ready(value)) => Ok(value),
+            Err(why) => Err(TaskError::Panicked(why.text().to_owned())),
+        };
+        let done = self.state.lock().done.take();
+        if let Some(done) = done {
+            done(result);
+        }
+        Next::Idle
+    }
+}
+
+impl<T: Send + 'static> FutureTask<T> {
+    /// Puts the future back, unless it was cancelled; asks for another run if it was woken meanwhile.
+    fn park(&self, future: Pin<Box<dyn Future<Output = T> + Send>>) -> Next {
+        let mut state = self.state.lock();
+        if state.done.is_none() {
+            drop(state);
+            drop(future);
+            return Next::Idle;
+        }
+        state.future = Some(future);
+        if state.queued { Next::Yield } else { Next::Idle }
+    }
+
+    fn finish(&self, how: Option<TaskError>) -> bool {
+        let (future, done) = {
+            let mut state = self.state.lock();
+            (state.future.take(), state.done.take())
+        };
+        drop(future);
+        match (done, how) {
+            (Some(done), Some(error)) => {
+                done(Err(error));
+                true
+            }
+            (done, _) => done.is_some(),
+        }
+    }
+}
+
+impl<T: Send + 'static> Wake for FutureTask<T> {
+    fn wake(self: Arc<Self>) {
+        {
+            let mut state = self.state.lock();
+            if state.done.is_none() || std::mem::replace(&mut state.queued, true) {
+                return;
+            }
+            if state.future.is_none() {
+                return; // it runs now, and will see that it was woken
+            }
+        }
+        let shared = self.shared.clone();
+        shared.dispatcher.schedule(self, None);
+    }
+}
+
+impl<T: Send + 'static> Cancel for FutureTask<T> {
+    fn cancel(&self) {
+        self.finish(None);
+    }
+}
+
+/// A job on the dispatcher: runs once, by itself, with its own work and block.
+struct Job<F, T> {
+    shared: Arc<Shared>,
+    state: Mutex<Option<(F, Done<T>)>>,
+}
+
+impl<F, T> Runnable for Job<F, T>
+where
+    F: FnOnce(&mut TaskContext) -> T + Send,
+    T: Send + 'static,
+{
+    fn run(self: Arc<Self>, _run: &mut Run<'_>) -> Next {
+        let taken = self.state.lock().take();
+        if let Some((job, done)) = taken {
+            let mut cx = TaskContext { shared: self.shared.clone() };
+            let result = catch(|| Ok(job(&mut cx))).map_err(|why| TaskError::Panicked(why.text().to_owned()));
+            done(result);
+        }
+        Next::Idle
+    }
+}
+
+impl<F: Send, T> Cancel for Job<F, T> {
+    fn cancel(&self) {
+        let taken = self.state.lock().take();
+        drop(taken);
+    }
+}
+
+/// What a job may do.
+pub struct TaskContext {
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for TaskContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskContext")
+    }
+}
+
+impl TaskContext {
+    /// Gives the system's time; it moves with the work charged.
+    pub fn now(&self) -> Instant {
+        self.shared.now()
+    }
+
+    /// Spends `d` of CPU, as [`Context::work`] does.
+    pub fn work(&mut self, d: Duration) {
+        self.shared.dispatcher.work(d);
+    }
+
+    /// Occupies a worker for `d` without CPU, as [`Context::block`] does.
+    pub fn block(&mut self, d: Duration) {
+        self.shared.dispatcher.block(d);
+    }
+}
+
+/// A handle on a piped task; dropping it changes nothing.
+#[derive(Clone)]
+pub struct TaskHandle {
+    task: Weak<dyn CancelLoudly>,
+}
+
+trait CancelLoudly: Send + Sync {
+    fn cancel_loudly(&self) -> bool;
+}
+
+impl<T: Send + 'static> CancelLoudly for FutureTask<T> {
+    fn cancel_loudly(&self) -> bool {
+        self.finish(Some(TaskError::Cancelled))
+    }
+}
+
+impl<F: Send, T: Send> CancelLoudly for Job<F, T> {
+    fn cancel_loudly(&self) -> bool {
+        let taken = self.state.lock().take();
+        taken.map(|(_, done)| done(Err(TaskError::Cancelled))).is_some()
+    }
+}
+
+impl TaskHandle {
+    /// Cancels the task; its actor gets [`TaskError::Cancelled`]. False if it has ended.
+    pub fn cancel(&self) -> bool {
+        self.task.upgrade().is_some_and(|task| task.cancel_loudly())
+    }
+}
+
+impl fmt::Debug for TaskHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TaskHandle")
+    }
+}
+
+impl<A: Actor> Context<'_, A> {
+    /// Runs a future on the dispatcher; its result comes back as one message of this actor's own, made by `map`. A restart
+    /// or stop of this actor cancels it.
+    pub fn pipe_to_self<T: Send + 'static>(
+        &mut self,
+        future: impl Future<Output = T> + Send + 'static,
+        map: impl FnOnce(Result<T, TaskError>) -> A::Msg + Send + 'static,
+    ) -> TaskHandle {
+        let state = TaskState {
+            future: Some(Box::pin(future) as Pin<Box<_>>),
+            done: Some(self.done(map)),
+            queued: true,
+        };
+        let task = Arc::new(FutureTask { shared: self.cell.head.shared.clone(), state: Mutex::new(state) });
+        let (keep, handle): (Weak<dyn Cancel>, Weak<dyn CancelLoudly>) = weak_pair(&task);
+        self.keep_task(keep);
+        self.schedule(task);
+        TaskHandle { task: handle }
+    }
+
+    /// Runs `job` as a task of its own on the dispatcher, beside this actor; its result comes back as one message of this
+    /// actor's own, made by `map`. A restart or stop of this actor cancels it if it has not begun.
+    pub fn spawn_task<T: Send + 'static>(
+        &mut self,
+        job: impl FnOnce(&mut TaskContext) -> T + Send + 'static,
+        map: impl FnOnce(Result<T, TaskError>) -> A::Msg + Send + 'static,
+    ) -> TaskHandle {
+        let done = self.done(map);
+        let task =
+            Arc::new(Job { shared: self.cell.head.shared.clone(), state: Mutex::new(Some((job, done))) });
+        let (keep, handle): (Weak<dyn Cancel>, Weak<dyn CancelLoudly>) = weak_pair(&task);
+        self.keep_task(keep);
+        self.schedule(task);
+        TaskHandle { task: handle }
+    }
+
+    fn done<T: Send + 'static>(
+        &self,
+        map: impl FnOnce(Result<T, TaskError>) -> A::Msg + Send + 'static,
+    ) -> Done<T> {
+        let (cell, incarnation) = (self.cell.clone(), self.incarnation());
+        Box::new(move |result| {
+            match catch(|| Ok(map(result))) {
+                Ok(message) => {
+                    // An actor that has ended is told nothing.
+                    let _ = cell.send_own(Item::Answer(incarnation, message), None);
+                }
+                Err(why) => {
+                    cell.head
+                        .record(EventKind::HookFailed { hook: "map of a result", text: why.report().text });
+                }
+            }
+        })
+    }
+}
+
+fn weak_pair<K: Cancel + CancelLoudly + 'static>(
+    task: &Arc<K>,
+) -> (Weak<dyn Cancel>, Weak<dyn CancelLoudly>) {
+    let keep: Weak<K> = Arc::downgrade(task);
+    (keep.clone(), keep)
+}

@@ -1,0 +1,147 @@
+//! The settings of a system.
+
+use std::fmt;
+
+use super::ActorSystem;
+use crate::actor::shared::Shared;
+use crate::dispatch::{Dispatcher, Stepper};
+use crate::observe::{Level, Log};
+
+/// Workers, at most.
+const WORKERS_MAX: usize = 64;
+/// Messages per activation, by default.
+const THROUGHPUT: u32 = 64;
+/// Message events kept on a Stepper, by default.
+const MESSAGES_KEPT: usize = 10_000;
+
+/// Sets up a system; got by [`ActorSystem::builder`].
+#[derive(Clone, Debug)]
+pub struct Builder {
+    name: String,
+    workers: Option<usize>,
+    throughput: u32,
+    seed: u64,
+    stepper: bool,
+    level: Option<Level>,
+    messages_kept: usize,
+}
+
+/// Says why a system could not be built. Nothing was started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Workers are 1 to 64.
+    Workers(usize),
+    /// Throughput is at least 1.
+    Throughput,
+    /// The operating system refused a thread.
+    Thread(std::io::Error),
+    /// There are no threads here: use a Stepper.
+    NoThreads,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Workers(n) => write!(f, "{n} workers: choose 1 to {WORKERS_MAX}"),
+            BuildError::Throughput => write!(f, "a throughput of 0 would handle nothing: choose 1 or more"),
+            BuildError::Thread(error) => write!(f, "no thread to be had: {error}"),
+            BuildError::NoThreads => write!(f, "this target has no threads: build with stepper()"),
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl Builder {
+    pub(super) fn new(name: &str) -> Self {
+        Builder {
+            name: name.to_owned(),
+            workers: None,
+            throughput: THROUGHPUT,
+            seed: 0,
+            stepper: cfg!(target_family = "wasm"),
+            level: None,
+            messages_kept: MESSAGES_KEPT,
+        }
+    }
+
+    /// Takes so many workers, 1 to 64: threads of a Pool (default: the machine's cores), virtual ones of a Stepper (4).
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// Lets an actor handle so many messages in a row before others have their turn (default 64).
+    pub fn throughput(mut self, messages: u32) -> Self {
+        self.throughput = messages;
+        self
+    }
+
+    /// Seeds all random choices (default 0).
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Runs in virtual time, on the caller's thread.
+    pub fn stepper(mut self) -> Self {
+        self.stepper = true;
+        self
+    }
+
+    /// Runs on threads of its own (the default, where there are threads).
+    pub fn pool(mut self) -> Self {
+        self.stepper = false;
+        self
+    }
+
+    /// Records events of this level and above; default: all on a Stepper, rare ones on a Pool.
+    pub fn log(mut self, level: Level) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    /// Keeps so many message events for inspection (default 10,000); the hash runs over all of them.
+    pub fn keep_messages(mut self, events: usize) -> Self {
+        self.messages_kept = events;
+        self
+    }
+
+    /// Starts the system.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or the machine refuses a thread.
+    pub fn build(self) -> Result<ActorSystem, BuildError> {
+        let workers = self.workers.unwrap_or_else(|| self.default_workers());
+        if !(1..=WORKERS_MAX).contains(&workers) {
+            return Err(BuildError::Workers(workers));
+        }
+        if self.throughput == 0 {
+            return Err(BuildError::Throughput);
+        }
+        let level = self.level.unwrap_or(if self.stepper { Level::Message } else { Level::Rare });
+        let dispatcher = self.dispatcher(workers)?;
+        let shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
+        match ActorSystem::start(shared) {
+            Ok(system) => Ok(system),
+            Err(error) => unreachable!("the guardians' names are free and good: {error}"),
+        }
+    }
+
+    fn default_workers(&self) -> usize {
+        match self.stepper {
+            true => 4,
+            false => std::thread::available_parallelism().map_or(1, usize::from).min(WORKERS_MAX),
+        }
+    }
+
+    fn dispatcher(&self, workers: usize) -> Result<Dispatcher, BuildError> {
+        if self.stepper {
+            return Ok(Dispatcher::Stepper(Stepper::new(workers, self.throughput)));
+        }
+        Dispatcher::threads(&self.name, workers, self.throughput)
+            .ok_or(BuildError::NoThreads)?
+            .map_err(BuildError::Thread)
+    }
+}

@@ -1,0 +1,102 @@
+//! The end of a system: actors stop in order, then the threads end.
+//!
+//! I1 it is idempotent; the first end stands.
+//! I2 dropping a system ends it: on a Pool orderly within [`DROP_PATIENCE`], on a Stepper at once and without running hooks.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::ActorSystem;
+use crate::actor::Exit;
+use crate::actor::cell::signal;
+use crate::actor::signal::Signal;
+use crate::dispatch::Dispatcher;
+use crate::observe::StopReason;
+use crate::sync::Ordering;
+
+/// How long the drop of a system waits for its actors.
+const DROP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Says that a system did not end in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShutdownError {
+    /// The paths of the actors that still live.
+    pub stuck: Vec<String>,
+}
+
+impl fmt::Display for ShutdownError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} actors have not stopped in time: {}", self.stuck.len(), self.stuck.join(", "))
+    }
+}
+
+impl std::error::Error for ShutdownError {}
+
+impl ActorSystem {
+    /// Begins to stop all actors, children before parents, the user's before the system's; does not wait.
+    pub fn terminate(&self) {
+        // Ordering: Relaxed, only the first caller counts; the signal's own lock orders the rest.
+        if !self.shared.stopping.swap(true, Ordering::Relaxed) {
+            signal(&self.root.any().0, Signal::Stop(StopReason::SystemShutdown), None);
+        }
+    }
+
+    /// Says how the system ended, if it has.
+    pub fn exit(&self) -> Option<Exit> {
+        self.shared.ended.lock().clone()
+    }
+
+    /// Stops all actors and waits for them, at most `patience` (virtual time on a Stepper).
+    ///
+    /// # Errors
+    /// Names the actors that still live if it takes longer. On a Pool a handler that never returns keeps its thread.
+    pub fn shutdown(&self, patience: Duration) -> Result<Exit, ShutdownError> {
+        self.terminate();
+        self.await_end(patience)
+    }
+
+    /// Waits for the system's end by itself, at most `patience`.
+    ///
+    /// # Errors
+    /// As [`ActorSystem::shutdown`].
+    pub fn await_end(&self, patience: Duration) -> Result<Exit, ShutdownError> {
+        let deadline = self.now() + patience;
+        match &self.shared.dispatcher {
+            Dispatcher::Stepper(_) => while self.exit().is_none() && self.step_until(deadline).is_some() {},
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(pool) => {
+                let mut ended = self.shared.ended.lock();
+                while ended.is_none() && self.now() < deadline {
+                    let left = deadline - self.now();
+                    ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
+                }
+                let exited = ended.is_some();
+                drop(ended);
+                if exited {
+                    pool.stop();
+                }
+            }
+        }
+        self.exit().ok_or_else(|| ShutdownError { stuck: self.living_paths() })
+    }
+
+    fn living_paths(&self) -> Vec<String> {
+        self.shared
+            .living()
+            .iter()
+            .map(|cell| cell.head().path.to_string())
+            .filter(|path| !path.is_empty())
+            .collect()
+    }
+}
+
+impl Drop for ActorSystem {
+    fn drop(&mut self) {
+        if !self.is_stepper() && self.exit().is_none() && !std::thread::panicking() {
+            // An actor that is stuck keeps its thread; there is nobody left to tell.
+            let _ = self.shutdown(DROP_PATIENCE);
+        }
+        self.shared.dispatcher.dismantle();
+        self.shared.living().iter().for_each(|cell| cell.dismantle());
+    }
+}

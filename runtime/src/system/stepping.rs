@@ -1,0 +1,130 @@
+//! Driving a system in virtual time, and waiting for a future on either dispatcher.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Poll, Wake, Waker};
+use std::time::Duration;
+
+use super::{ActorSystem, Turn};
+use crate::dispatch::{Dispatcher, Stepper};
+use crate::sync::{Condvar, Mutex, wait};
+use crate::time::Instant;
+
+impl ActorSystem {
+    /// Runs one turn; `None` if nothing is left to do (or on a Pool, which runs by itself).
+    ///
+    /// # Panics
+    /// If called from inside a turn of the same system.
+    pub fn step(&self) -> Option<Turn> {
+        self.step_until(Instant::FAR_FUTURE)
+    }
+
+    /// Runs one turn that begins at `limit` at the latest.
+    ///
+    /// # Panics
+    /// If called from inside a turn of the same system.
+    pub fn step_until(&self, limit: Instant) -> Option<Turn> {
+        let stepper = self.stepper()?;
+        self.shared.log.set_turn(stepper.turns());
+        stepper.step(limit)
+    }
+
+    /// Runs all turns up to and including `limit`, and moves the clock there; gives how many.
+    pub fn run_until(&self, limit: Instant) -> u64 {
+        let mut turns = 0;
+        while self.step_until(limit).is_some() {
+            turns += 1;
+        }
+        if let Some(stepper) = self.stepper() {
+            stepper.advance_to(limit);
+        }
+        turns
+    }
+
+    /// Runs for `d` of virtual time; gives how many turns that were.
+    pub fn run_for(&self, d: Duration) -> u64 {
+        self.run_until(self.now() + d)
+    }
+
+    /// Runs until nothing is left to do, at most `max` turns; true if it came to rest.
+    pub fn run_until_quiet(&self, max: u64) -> bool {
+        (0..max).all(|_| self.step().is_some()) == (max == 0) || self.next_moment().is_none()
+    }
+
+    /// Counts the turns run so far; 0 on a Pool.
+    pub fn turns(&self) -> u64 {
+        self.stepper().map_or(0, Stepper::turns)
+    }
+
+    /// Says when something happens next, if anything will.
+    pub fn next_moment(&self) -> Option<Instant> {
+        self.stepper().and_then(Stepper::next_moment_at)
+    }
+
+    fn stepper(&self) -> Option<&Stepper> {
+        match &self.shared.dispatcher {
+            Dispatcher::Stepper(stepper) => Some(stepper),
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(_) => None,
+        }
+    }
+
+    /// Is true if nothing runs and nothing is queued now; timers may be armed.
+    pub fn is_quiet(&self) -> bool {
+        match &self.shared.dispatcher {
+            Dispatcher::Stepper(_) => self.next_moment().is_none_or(|at| at > self.now()),
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(pool) => pool.is_parked(),
+        }
+    }
+
+    /// Waits for a future: a Pool's caller sleeps, a Stepper is driven meanwhile.
+    ///
+    /// # Panics
+    /// On a Stepper, if the system comes to rest and the future is still not ready.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        let bell = Arc::new(Bell::default());
+        let waker = Waker::from(bell.clone());
+        let mut cx = std::task::Context::from_waker(&waker);
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+                return output;
+            }
+            if !self.is_stepper() {
+                bell.sleep();
+            } else if self.step().is_none() {
+                // What the last turn did may have made it ready.
+                match future.as_mut().poll(&mut cx) {
+                    Poll::Ready(output) => return output,
+                    Poll::Pending => panic!("the system is at rest and the future waits for ever"),
+                }
+            }
+        }
+    }
+}
+
+/// Wakes a sleeping caller.
+#[derive(Default)]
+struct Bell {
+    rung: Mutex<bool>,
+    condvar: Condvar,
+}
+
+impl Bell {
+    fn sleep(&self) {
+        let mut rung = self.rung.lock();
+        while !*rung {
+            rung = wait(&self.condvar, rung);
+        }
+        *rung = false;
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        *self.rung.lock() = true;
+        self.condvar.notify_one();
+    }
+}
