@@ -23,7 +23,11 @@ pub fn Dock(part: &Part) -> Html {
         (
             DockTab::Problems,
             "problems",
-            if problems > 0 { format!("{} {problems}", text::TAB_PROBLEMS) } else { text::TAB_PROBLEMS.into() },
+            if problems > 0 {
+                format!("{} {problems}", text::TAB_PROBLEMS)
+            } else {
+                text::TAB_PROBLEMS.into()
+            },
         ),
     ];
     html! {

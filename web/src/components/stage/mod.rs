@@ -266,10 +266,9 @@ impl Stage {
         };
         let moved: Vec<String> = match shift == (0.0, 0.0) {
             true => Vec::new(),
-            false => ids
-                .iter()
-                .flat_map(|id| crate::model::geometry::with_descendants(&state.doc, id))
-                .collect(),
+            false => {
+                ids.iter().flat_map(|id| crate::model::geometry::with_descendants(&state.doc, id)).collect()
+            }
         };
         self.layout = Layout::of(&state.doc, &|id| moved.iter().any(|m| m == id).then_some(shift));
         self.dirty = true;
