@@ -254,3 +254,32 @@ fn exit_says_shutdown_after_a_shutdown() {
     let (events, _) = system.rare_events(0);
     assert!(events.iter().any(|event| matches!(event.kind, EventKind::Stopped { .. })));
 }
+
+/// Blocks its thread until the test lets it go.
+struct Stuck {
+    gate: std::sync::Arc<std::sync::Barrier>,
+}
+
+impl Actor for Stuck {
+    type Msg = ();
+
+    fn receive(&mut self, _cx: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        self.gate.wait();
+        self.gate.wait();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_shutdown_that_takes_too_long_names_the_stuck_actor() {
+    let gate = std::sync::Arc::new(std::sync::Barrier::new(2));
+    let system = ActorSystem::builder("t").pool().workers(2).build().expect("good settings");
+    let held = gate.clone();
+    let stuck = system.spawn("stuck", Props::new(move || Stuck { gate: held.clone() })).expect("a free name");
+    stuck.tell(());
+    gate.wait();
+    let error = system.shutdown(Duration::from_millis(20)).expect_err("the handler has not returned");
+    assert!(error.stuck.contains(&"/user/stuck".to_owned()), "{error}");
+    gate.wait();
+    assert_eq!(system.await_end(Duration::from_secs(10)), Ok(Exit::Shutdown));
+}

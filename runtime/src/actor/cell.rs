@@ -324,7 +324,7 @@ impl<M: Send + 'static> Cell<M> {
 
     fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
         let shared = &self.head.shared;
-        Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now() }
+        Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now(), own: false }
     }
 
     fn record_sent(&self, envelope: &Envelope<Item<M>>) {

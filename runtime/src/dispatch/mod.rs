@@ -157,6 +157,15 @@ impl Dispatcher {
         }
     }
 
+    /// Lets go of threads without waiting for them.
+    pub(crate) fn abandon(&self) {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(pool) => pool.abandon(),
+            Dispatcher::Stepper(_) => {}
+        }
+    }
+
     /// Forgets all timers and queued tasks, which may hold cells.
     pub(crate) fn dismantle(&self) {
         each!(self, d => d.dismantle());

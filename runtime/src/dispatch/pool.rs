@@ -62,19 +62,31 @@ impl Pool {
         Ok(pool)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a Pool is threads")]
     fn spawn(&self, name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
         let thread = std::thread::Builder::new().name(name).spawn(body)?;
         self.threads.lock().push(thread);
         Ok(())
     }
 
-    /// Ends all threads after their present run, and waits for them (not for the calling one, if it is a worker).
-    pub(crate) fn stop(&self) {
+    /// Ends all threads after their present run and does not wait: one of them may never return.
+    pub(crate) fn abandon(&self) {
+        self.tell_to_stop();
+        self.threads.lock().clear();
+    }
+
+    fn tell_to_stop(&self) {
         // Ordering: SeqCst, seen by whoever is woken below.
         self.inner.stopping.store(true, Ordering::SeqCst);
         self.inner.idle.wake_all();
         drop(self.inner.timers.lock());
         self.inner.timer_bell.notify_all();
+    }
+
+    /// Ends all threads after their present run, and waits for them (not for the calling one, if it is a worker).
+    #[expect(clippy::disallowed_methods, reason = "a thread must not wait for itself")]
+    pub(crate) fn stop(&self) {
+        self.tell_to_stop();
         let threads: Vec<_> = self.threads.lock().drain(..).collect();
         let me = std::thread::current().id();
         for thread in threads.into_iter().filter(|thread| thread.thread().id() != me) {

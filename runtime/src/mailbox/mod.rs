@@ -9,7 +9,7 @@
 //! ```
 //! I1 `scheduled` is true exactly while the owner is queued or running.
 //! I2 a paused user lane never makes the owner scheduled; the system lane always does.
-//! I3 `len(user) + reserved ≤ capacity` for what is subject to the bound; `own` items have their room from their order on.
+//! I3 `len(user) − own + reserved ≤ capacity`; `own` items have their room from their order on.
 //! I4 everything accepted is handed out once: by `take`, `close` or as the victim of a push.
 //! It does not know what a message or a signal means.
 
@@ -35,6 +35,8 @@ pub(crate) struct Envelope<T> {
     pub(crate) item: T,
     pub(crate) id: MsgId,
     pub(crate) at: Instant,
+    /// True if it has its room beside the capacity, and may not be evicted.
+    pub(crate) own: bool,
 }
 
 /// What became of a push into the user lane.
@@ -61,6 +63,8 @@ pub(crate) struct Lanes<T, S> {
 
 struct Inner<T, S> {
     user: VecDeque<Envelope<T>>,
+    /// How many of `user` are `own`.
+    own: usize,
     system: VecDeque<S>,
     scheduled: bool,
     paused: bool,
@@ -80,6 +84,7 @@ impl<T, S> Lanes<T, S> {
         Lanes {
             inner: Mutex::new(Inner {
                 user: VecDeque::new(),
+                own: 0,
                 system: VecDeque::new(),
                 scheduled: false,
                 paused: true,
@@ -123,17 +128,28 @@ impl<T, S> Lanes<T, S> {
         if !full {
             return inner.accept(envelope, None);
         }
-        if self.overflow == OverflowStrategy::DropOldest && !inner.user.is_empty() {
-            let evicted = inner.user.pop_front();
-            return inner.accept(envelope, evicted);
+        let oldest = match self.overflow {
+            OverflowStrategy::DropOldest => inner.user.iter().position(|queued| !queued.own),
+            _ => None,
+        };
+        match oldest {
+            Some(oldest) => {
+                let evicted = inner.user.remove(oldest);
+                inner.accept(envelope, evicted)
+            }
+            None => Pushed::Full(envelope),
         }
-        Pushed::Full(envelope)
     }
 
-    /// Puts in something that has its room already: ordered by the owner itself, or by a granted ticket.
-    pub(crate) fn push_own(&self, envelope: Envelope<T>) -> Pushed<T> {
+    /// Puts in something that the owner has ordered itself: it has its room beside the capacity.
+    pub(crate) fn push_own(&self, mut envelope: Envelope<T>) -> Pushed<T> {
         let mut inner = self.inner.lock();
-        if inner.closed { Pushed::Closed(envelope) } else { inner.accept(envelope, None) }
+        if inner.closed {
+            return Pushed::Closed(envelope);
+        }
+        envelope.own = true;
+        inner.own += 1;
+        inner.accept(envelope, None)
     }
 
     /// Counts a message that is accepted now and pushed when it becomes visible; false if there is no room or it is closed.
@@ -184,9 +200,13 @@ impl<T, S> Lanes<T, S> {
         let mut inner = self.inner.lock();
         if self.capacity.is_none() && batch.is_empty() {
             std::mem::swap(&mut inner.user, batch);
+            inner.own = 0;
             return 0;
         }
-        batch.extend(inner.user.pop_front());
+        if let Some(envelope) = inner.user.pop_front() {
+            inner.own -= usize::from(envelope.own);
+            batch.push_back(envelope);
+        }
         let (left, granted) = (inner.user.len(), inner.grant(self.capacity));
         drop(inner);
         granted.into_iter().for_each(|waker| waker.wake());
@@ -233,6 +253,7 @@ impl<T, S> Lanes<T, S> {
         let (left, waiters) = {
             let mut inner = self.inner.lock();
             inner.closed = true;
+            inner.own = 0;
             (std::mem::take(&mut inner.user), inner.reservations.clear())
         };
         waiters.into_iter().for_each(|waker| waker.wake());
@@ -264,7 +285,7 @@ pub(crate) struct Gauge {
 
 impl<T, S> Inner<T, S> {
     fn occupied(&self) -> usize {
-        self.user.len() + self.reservations.granted()
+        self.user.len() - self.own + self.reservations.granted()
     }
 
     fn accept(&mut self, envelope: Envelope<T>, evicted: Option<Envelope<T>>) -> Pushed<T> {

@@ -11,7 +11,7 @@ fn open(settings: Mailbox) -> TestLanes {
 }
 
 fn envelope(item: u32) -> Envelope<u32> {
-    Envelope { item, id: MsgId(0), at: Instant::ZERO }
+    Envelope { item, id: MsgId(0), at: Instant::ZERO, own: false }
 }
 
 fn push(lanes: &TestLanes, item: u32) -> Result<bool, &'static str> {
@@ -106,4 +106,12 @@ fn a_hold_lets_in_so_many_and_no_more() {
     assert_eq!(push(&lanes, 3), Err("hold full"));
     lanes.hold(None);
     assert!(push(&lanes, 4).is_ok());
+}
+
+#[test]
+fn what_the_owner_ordered_is_beside_the_bound_and_is_never_evicted() {
+    let lanes = open(Mailbox::bounded(1, OverflowStrategy::DropOldest));
+    assert!(matches!(lanes.push_own(envelope(10)), Pushed::Accepted { .. }));
+    assert!(push(&lanes, 1).is_ok() && push(&lanes, 2).is_ok());
+    assert_eq!(drain(&lanes), [10, 2]);
 }

@@ -85,7 +85,7 @@ impl fmt::Display for LogHash {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
 
     use proptest::prelude::*;
 
@@ -110,13 +110,13 @@ mod tests {
     fn lists_are_framed() {
         let logs: [&[&[u64]]; 7] =
             [&[], &[&[]], &[&[], &[]], &[&[0]], &[&[0, 0]], &[&[0], &[0]], &[&[0, 0, 0]]];
-        let values: HashSet<u64> = logs.iter().map(|log| hash(log).value()).collect();
+        let values: BTreeSet<u64> = logs.iter().map(|log| hash(log).value()).collect();
         assert_eq!(values.len(), logs.len());
     }
 
     #[test]
     fn many_small_logs_do_not_collide() {
-        let mut values = HashSet::new();
+        let mut values = BTreeSet::new();
         for n in 0..1_000_000u64 {
             assert!(values.insert(hash(&[&[n % 100, n / 100 % 100, n / 10_000]]).value()), "{n}");
         }

@@ -79,8 +79,12 @@ impl Log {
 
     /// Notes whose run it is; gives whose it was.
     pub(crate) fn set_current(&self, actor: ActorId) -> ActorId {
-        // Ordering: Relaxed, meaningful on a Stepper only, which has one thread.
-        ActorId(self.current.swap(actor.0, Ordering::Relaxed))
+        // Ordering: Relaxed, and no exchange: meaningful on a Stepper only, which has one thread.
+        let before = self.current();
+        if self.wants(Level::Message) {
+            self.current.store(actor.0, Ordering::Relaxed);
+        }
+        before
     }
 
     /// Gives whose run it is, on a Stepper.

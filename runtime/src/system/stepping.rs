@@ -49,7 +49,11 @@ impl ActorSystem {
 
     /// Runs until nothing is left to do, at most `max` turns; true if it came to rest.
     pub fn run_until_quiet(&self, max: u64) -> bool {
-        (0..max).all(|_| self.step().is_some()) == (max == 0) || self.next_moment().is_none()
+        let mut left = max;
+        while left > 0 && self.step().is_some() {
+            left -= 1;
+        }
+        self.next_moment().is_none()
     }
 
     /// Counts the turns run so far; 0 on a Pool.
