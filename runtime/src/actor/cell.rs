@@ -147,10 +147,15 @@ impl Head {
     }
 
     /// Tells the handles dropped in the run that has just ended what became of it.
+    #[inline]
     pub(crate) fn settle_orphans(&self, fate: Fate) {
-        if !self.has_orphans.load(Ordering::SeqCst) {
-            return;
+        if self.has_orphans.load(Ordering::SeqCst) {
+            self.settle_them(fate);
         }
+    }
+
+    #[cold]
+    fn settle_them(&self, fate: Fate) {
         let orphans = {
             let mut orphans = self.orphans.lock();
             self.has_orphans.store(false, Ordering::SeqCst);
@@ -245,7 +250,13 @@ impl<M: Send + 'static> Cell<M> {
         let Some(at) = shared.dispatcher.later() else {
             let envelope = self.envelope(Item::Message(message));
             self.record_sent(&envelope);
-            return self.enqueue(envelope, door, by);
+            return match self.mailbox.push_plain(envelope) {
+                Ok(wake) => {
+                    self.wake(wake, by);
+                    Ok(())
+                }
+                Err(envelope) => self.enqueue(envelope, door, by),
+            };
         };
         if door != Door::Tell && self.mailbox.is_closed() {
             return Err(Refusal::Closed(message));

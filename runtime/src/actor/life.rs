@@ -492,10 +492,29 @@ impl<A: Actor> Life<A> {
         envelope: Envelope<Item<A::Msg>>,
         worker: &mut Worker,
     ) -> Ran {
+        let Envelope { item, id, at, .. } = envelope;
+        match item {
+            Item::Message(message) => {
+                self.run(cell, message, id, at, worker);
+                Ran::UserCode
+            }
+            other => self.receive_own(cell, other, id, at, worker),
+        }
+    }
+
+    /// Handles what this actor has ordered itself.
+    #[inline(never)]
+    fn receive_own(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        item: Item<A::Msg>,
+        id: crate::id::MsgId,
+        at: Instant,
+        worker: &mut Worker,
+    ) -> Ran {
         let head = &cell.head;
-        let id = envelope.id;
         let mut tick = None;
-        let message = match envelope.item {
+        let message = match item {
             Item::Message(message) => Ok(message),
             Item::Tick(token) => {
                 tick = Some(token);
@@ -527,7 +546,7 @@ impl<A: Actor> Life<A> {
                 return Ran::Nothing;
             }
         };
-        self.run(cell, message, id, envelope.at, worker);
+        self.run(cell, message, id, at, worker);
         if let Some(token) = tick {
             self.own.timers.rearm(cell, token);
         }
@@ -578,8 +597,16 @@ impl<A: Actor> Life<A> {
         });
     }
 
-    /// Does what a run asked for.
+    /// Does what a run asked for, if it asked for anything.
+    #[inline]
     fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        if self.own.overflowed || self.own.stop_asked || !self.own.outbox.is_empty() {
+            self.do_as_asked(cell, worker);
+        }
+    }
+
+    #[inline(never)]
+    fn do_as_asked(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         if self.own.overflowed {
             self.own.overflowed = false;
             let why = Failure::of(FailureKind::Overflow, "outbox", "more than 1,024 messages wait for room");
