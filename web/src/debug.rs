@@ -43,7 +43,9 @@ impl Debug {
         let object = Object::new();
         set(&object, "version", &crate::BUILD.into());
         let mut getters = Vec::new();
-        for (name, read) in [("state", state_of as fn(&Seen) -> JsValue), ("ledger", ledger), ("logHash", log_hash)] {
+        for (name, read) in
+            [("state", state_of as fn(&Seen) -> JsValue), ("ledger", ledger), ("logHash", log_hash)]
+        {
             let seen = Rc::clone(&seen);
             let getter = Closure::new(move || read(&seen.borrow()));
             set(&object, name, getter.as_ref());
@@ -106,7 +108,9 @@ fn to_js(value: &Value) -> JsValue {
 }
 
 fn is_ready(seen: &Seen) -> bool {
-    seen.state.engine == Engine::Ready && seen.shown.0.borrow().painted > 0 && seen.live.borrow().head.is_some()
+    seen.state.engine == Engine::Ready
+        && seen.shown.0.borrow().painted > 0
+        && seen.live.borrow().head.is_some()
 }
 
 fn log_hash(seen: &Seen) -> JsValue {
@@ -191,7 +195,8 @@ pub fn report_panics() {
         let (Some(body), Ok(panel)) = (document.body(), document.create_element("div")) else { return };
         panel.set_class_name("panic-panel");
         let _ = panel.set_attribute("role", "alert");
-        let message = format!("The page stopped: {info}. This is a fault in Footlights. Reload the page to go on.");
+        let message =
+            format!("The page stopped: {info}. This is a fault in Footlights. Reload the page to go on.");
         panel.set_text_content(Some(&message));
         let _ = body.append_child(&panel);
     }));

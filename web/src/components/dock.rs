@@ -23,7 +23,11 @@ pub fn Dock(part: &Part) -> Html {
         (
             DockTab::Problems,
             "problems",
-            if problems > 0 { format!("{} {problems}", text::TAB_PROBLEMS) } else { text::TAB_PROBLEMS.into() },
+            if problems > 0 {
+                format!("{} {problems}", text::TAB_PROBLEMS)
+            } else {
+                text::TAB_PROBLEMS.into()
+            },
         ),
     ];
     html! {
@@ -141,8 +145,8 @@ fn problem_list(part: &Part) -> Html {
             <ul class="why problems" data-testid="problems">
                 { for part.state.problems.iter().map(|p| {
                     let go = match (&p.place.node, &p.place.edge) {
-                        (Some(node), _) => Action::Select(vec![node.clone()]),
-                        (_, Some(edge)) => Action::SelectEdge(edge.clone()),
+                        (Some(node), _) => Action::Select(vec![node.to_string()]),
+                        (_, Some(edge)) => Action::SelectEdge(edge.to_string()),
                         _ => Action::Select(Vec::new()),
                     };
                     html! { <li><button type="button" class="link" onclick={part.on(go)}>{ p.to_string() }</button></li> }

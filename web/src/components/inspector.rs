@@ -142,9 +142,8 @@ fn parent(part: &Part, node: &Node) -> Html {
 fn actions(part: &Part, node: &Node) -> Html {
     let group = is_group(node);
     let connect = Action::Take(Tool::ConnectList { node: node.id.clone(), from: None });
-    let takes_messages = schema::kind(&node.kind).is_some_and(|k| {
-        k.family == schema::Family::Actor && k.port("in").is_some()
-    });
+    let takes_messages =
+        schema::kind(&node.kind).is_some_and(|k| k.family == schema::Family::Actor && k.port("in").is_some());
     let button = |id: &'static str, name: &'static str, action: Action| {
         html! { <button type="button" data-testid={id} onclick={part.on(action)}>{ name }</button> }
     };

@@ -125,6 +125,9 @@ mod tests {
         for at in 0..=SLIDER_MAX {
             assert_eq!(place_of(speed_at(at)), at);
         }
-        assert_eq!((speed_at(0), speed_at(15), speed_at(21)), (Speed::Permille(1), Speed::Permille(1_000), Speed::Max));
+        assert_eq!(
+            (speed_at(0), speed_at(15), speed_at(21)),
+            (Speed::Permille(1), Speed::Permille(1_000), Speed::Max)
+        );
     }
 }

@@ -125,6 +125,7 @@ fn select(state: &mut State, action: Action) {
         }
         _ => {}
     }
+    forget_missing(state);
 }
 
 fn nudge(state: &mut State, dx: i32, dy: i32) {

@@ -10,7 +10,9 @@ use super::edit::Step;
 use super::edits::default_of;
 use super::locale as text;
 use super::state::{Action, Effect, Engine, State};
-use crate::engine::protocol::{Change, Command, DocError, Logged, News, PROTOCOL, StopReason, Turn, Unit, Update};
+use crate::engine::protocol::{
+    Change, Command, DocError, Logged, News, PROTOCOL, StopReason, Turn, Unit, Update,
+};
 
 /// Starts a new run of the document from turn 0, or says why it cannot.
 pub fn reload(state: &mut State, effects: &mut Vec<Effect>) {
@@ -158,11 +160,7 @@ fn answered(state: &mut State, command: Command, turn: Turn, at_ns: u64) {
     }
 }
 
-fn refused(
-    state: &mut State,
-    errors: &[DocError],
-    effects: &mut Vec<Effect>,
-) {
+fn refused(state: &mut State, errors: &[DocError], effects: &mut Vec<Effect>) {
     let reason = errors.first().map(|e| e.reason.clone()).unwrap_or_default();
     super::reduce::toast(state, &text::refused(&reason), effects);
 }

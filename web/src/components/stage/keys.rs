@@ -127,9 +127,9 @@ impl Stage {
 }
 
 fn focus_inspector() {
-    let field = web_sys::window()
-        .and_then(|w| w.document())
-        .and_then(|d| d.query_selector("#inspector input, #inspector select, #inspector button").ok().flatten());
+    let field = web_sys::window().and_then(|w| w.document()).and_then(|d| {
+        d.query_selector("#inspector input, #inspector select, #inspector button").ok().flatten()
+    });
     if let Some(field) = field.and_then(|f| wasm_bindgen::JsCast::dyn_into::<HtmlElement>(f).ok()) {
         let _ = field.focus();
     }

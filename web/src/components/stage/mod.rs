@@ -114,6 +114,7 @@ pub struct Stage {
     dirty: bool,
     fitted: bool,
     drift_until_ms: f64,
+    focused: u32,
     _raf: Option<AnimationFrame>,
     _slow: Interval,
     _wheel: Option<EventListener>,
@@ -144,6 +145,7 @@ impl Component for Stage {
             dirty: true,
             fitted: false,
             drift_until_ms: 0.0,
+            focused: 0,
             _raf: None,
             _slow: Interval::new(250, move || link.send_message(Msg::Slow)),
             _wheel: None,
@@ -220,6 +222,11 @@ impl Component for Stage {
             self.listen_to_wheel(ctx);
             self.ask_for_frame(ctx);
         }
+        let (number, node) = &ctx.props().focus;
+        if *number != self.focused {
+            self.focused = *number;
+            self.give_focus(node);
+        }
     }
 }
 
@@ -259,10 +266,9 @@ impl Stage {
         };
         let moved: Vec<String> = match shift == (0.0, 0.0) {
             true => Vec::new(),
-            false => ids
-                .iter()
-                .flat_map(|id| crate::model::geometry::with_descendants(&state.doc, id))
-                .collect(),
+            false => {
+                ids.iter().flat_map(|id| crate::model::geometry::with_descendants(&state.doc, id)).collect()
+            }
         };
         self.layout = Layout::of(&state.doc, &|id| moved.iter().any(|m| m == id).then_some(shift));
         self.dirty = true;
