@@ -229,6 +229,9 @@ impl<T> RingReader<T> {
         if !self.batch.is_empty() {
             return None;
         }
+        if s.end.is_some() {
+            s.taken += std::mem::take(&mut self.taken);
+        }
         match &s.end {
             None => None,
             Some(End::Failed(e)) => Some(Sig::fail(e.clone())),
