@@ -154,6 +154,10 @@ impl<T: Send + 'static> Kernel for RingWriter<T> {
     type Out = Never;
     const CAPS: Caps = Caps { chunk: true, ..Caps::EXTERNAL };
 
+    fn chunk(&self) -> usize {
+        self.credits
+    }
+
     fn on_push(&mut self, x: T, _out: &mut Out<'_, Never>, cx: &mut Cx) -> Sig {
         self.batch.push_back(x);
         cx.counts.emitted += 1;
@@ -244,6 +248,10 @@ impl<T: Send + 'static> Kernel for RingReader<T> {
     type In = Never;
     type Out = T;
     const CAPS: Caps = Caps { chunk: true, ..Caps::EXTERNAL };
+
+    fn chunk(&self) -> usize {
+        usize::MAX
+    }
 
     fn on_push(&mut self, x: Never, _out: &mut Out<'_, T>, _cx: &mut Cx) -> Sig {
         match x {}
