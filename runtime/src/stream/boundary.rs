@@ -142,7 +142,7 @@ impl<T> RingWriter<T> {
     fn look(&mut self) -> Sig {
         let s = self.ring.lock();
         if let Some(cause) = &s.cancel {
-            return Sig::Cancel(cause.clone());
+            return Sig::Cancel(Box::new(cause.clone()));
         }
         self.credits = s.credits().saturating_sub(self.batch.len());
         if self.credits == 0 { Sig::Full } else { Sig::Continue }
@@ -175,7 +175,7 @@ impl<T: Send + 'static> Kernel for RingWriter<T> {
 
     fn on_fail(&mut self, e: StreamError, _out: &mut Out<'_, Never>, cx: &mut Cx) -> Sig {
         self.publish(Some(End::Failed(e.clone())), cx);
-        Sig::Fail(e)
+        Sig::fail(e)
     }
 
     fn on_wake(&mut self, _out: &mut Out<'_, Never>, _cx: &mut Cx) -> Sig {
@@ -231,7 +231,7 @@ impl<T> RingReader<T> {
         }
         match &s.end {
             None => None,
-            Some(End::Failed(e)) => Some(Sig::Fail(e.clone())),
+            Some(End::Failed(e)) => Some(Sig::fail(e.clone())),
             Some(_) => Some(Sig::Done),
         }
     }

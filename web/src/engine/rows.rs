@@ -5,7 +5,7 @@
 //! 400 ms. I1 busy, backpressured and blocked never add up to more than the interval.
 
 use footlights::observe::ActorState;
-use footlights::scenario::{NodeSnapshot, NodeState as Seen, Run};
+use footlights::scenario::{EdgeEnd, EdgeSnapshot, NodeSnapshot, NodeState as Seen, Run};
 use footlights::time::Instant;
 
 use super::telemetry::{EdgeRow, NO_AGE, NodeRow, NodeState};
@@ -32,10 +32,10 @@ impl Rows {
         let passed = now.as_nanos().saturating_sub(self.at);
         self.at = now.as_nanos();
         self.nodes.resize(run.nodes().len(), Charged::default());
-        let nodes =
-            (0..run.nodes().len()).filter_map(|i| run.look(i).map(|seen| self.node(i, &seen, passed, now)));
-        let nodes = nodes.collect();
-        (nodes, (0..run.edges().len()).map(|i| edge(run, i)).collect())
+        let view = run.view();
+        let mut row = |i| view.node(i).map(|seen| self.node(i, &seen, passed, now)).unwrap_or_default();
+        let nodes = (0..run.nodes().len()).map(&mut row).collect();
+        (nodes, (0..run.edges().len()).map(|i| edge(view.edge(i))).collect())
     }
 
     fn node(&mut self, index: usize, seen: &NodeSnapshot, passed: u64, now: Instant) -> NodeRow {
@@ -75,14 +75,17 @@ impl Charged {
     }
 }
 
-fn edge(run: &Run, index: usize) -> EdgeRow {
-    let seen = run.look_at_edge(index);
+fn edge(seen: EdgeSnapshot) -> EdgeRow {
     EdgeRow {
         passed: seen.passed as u32,
         in_flight: narrow(seen.in_flight),
         blocked_permille: if seen.is_blocked { 1_000 } else { 0 },
-        port_state: seen.end,
-        dropped: seen.dropped as u32,
+        port_state: match seen.end {
+            EdgeEnd::Open => 0,
+            EdgeEnd::Completed => 1,
+            EdgeEnd::Failed => 2,
+        },
+        dropped: 0,
     }
 }
 

@@ -12,6 +12,7 @@ use super::{Msg, ReplyTo};
 use crate::actor::{ActorRef, AnyRef};
 use crate::id::ActorId;
 use crate::routing::RouterRef;
+use crate::stream::{Feed, Value};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 /// The most counters that one behaviour has.
@@ -22,6 +23,7 @@ pub(crate) struct Board {
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<NodeCell>,
     pub(crate) edges: Vec<EdgeCell>,
+    feeds: BTreeMap<usize, Feed<Value>>,
     refs: Mutex<Refs>,
     /// Counts the times that a node got another actor: outlets look again when it moves.
     epoch: AtomicU64,
@@ -64,8 +66,10 @@ impl Board {
             missing: actors,
             waker: None,
         };
+        let bridges = plan.nodes.iter().enumerate().filter(|(_, n)| n.kind.name == "to_stream");
+        let feeds = bridges.map(|(i, n)| (i, super::bridge::feed(&n.params))).collect();
         let (epoch, open) = (AtomicU64::new(1), AtomicBool::new(false));
-        Arc::new(Board { plan, nodes, edges, refs: Mutex::new(refs), epoch, open })
+        Arc::new(Board { plan, nodes, edges, feeds, refs: Mutex::new(refs), epoch, open })
     }
 
     /// Notes the actor of a node. One that takes the place of another is shown to the routers in front of it.
@@ -102,6 +106,16 @@ impl Board {
 
     fn routees(&self, router: usize) -> Vec<ActorRef<Msg>> {
         self.plan.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+    }
+
+    /// Notes an actor that works for a node, such as an island.
+    pub(crate) fn own(&self, actor: ActorId, node: usize) {
+        self.refs.lock().owners.insert(actor, node);
+    }
+
+    /// Gives the queue of a `to_stream` node.
+    pub(crate) fn feed(&self, node: usize) -> Feed<Value> {
+        self.feeds[&node].clone()
     }
 
     /// Gives the router of a node, if it is one.

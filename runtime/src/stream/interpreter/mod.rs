@@ -22,7 +22,7 @@ use super::cell::{Answer, Cell, Step};
 use super::counts::Counts;
 use super::host::Event;
 use super::kernel::{Caps, Kernel, Never, Park, Run, Sleep, StageId, Tag};
-use super::pipe::Pipe;
+use super::pipe::{Pipe, Push};
 use super::signal::{Cause, End, StreamError};
 use super::value::Value;
 
@@ -238,6 +238,13 @@ impl DynChain {
 
 impl Pipe for DynChain {
     type Out = Never;
+    const LIGHT: bool = false;
+
+    fn is_plain(&self) -> bool {
+        false
+    }
+
+    fn pump<D: Push<Never>>(&mut self, _down: &mut D, _run: &mut Run) {}
 
     fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<Never> {
         let last = self.cells.len() - 1;
@@ -255,7 +262,7 @@ impl Pipe for DynChain {
                     continue;
                 }
                 Step::Stop(cause, answer) => {
-                    self.cancel_above(at, Some(cause), run);
+                    self.cancel_above(at, Some(*cause), run);
                     answer
                 }
                 Step::Down(answer) => answer,
