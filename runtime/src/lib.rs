@@ -11,6 +11,7 @@ pub mod rng;
 pub mod routing;
 #[cfg(feature = "scenario")]
 pub mod scenario;
+pub mod stream;
 pub mod supervise;
 mod sync;
 pub mod system;

@@ -216,7 +216,7 @@ impl<'a, A: Actor> Context<'a, A> {
     pub(crate) fn schedule(&mut self, task: crate::dispatch::Task) {
         let shared = &self.cell.head.shared;
         match shared.dispatcher.later() {
-            None => shared.dispatcher.schedule(task, Some(self.worker)),
+            None => shared.dispatcher.schedule(task, None),
             Some(at) => {
                 let system = shared.clone();
                 let start = move || system.dispatcher.schedule(task, None);

@@ -1,0 +1,341 @@
+//! The dynamic driver: the same kernels over [`Value`], in a list instead of a nested type.
+//!
+//! [`DynChain`] walks the list with one cursor: demand moves it up, answers move it down. The rules are those of
+//! [`Cell`]; this file only says where the neighbours are.
+//!
+//! ```text
+//!   up   0 ─ 1 ─ 2 ─ 3 ─ … ─ n−1   down
+//!            ▲ Up(want)      │
+//!            │               ▼ Down(answer)
+//!          cursor          cursor
+//! ```
+//!
+//! I1 no recursion: a chain of any length uses the same stack, for data, ends and cancels alike.
+//! I2 a turn moves at most `budget` elements by one stage each.
+//! It is linear: junctions come with the graph interpreter, for which a whole `DynChain` will be one node.
+
+mod chain;
+
+pub use chain::{Chain, ChainError, STAGES_MAX};
+
+use super::cell::{Answer, Cell, Step};
+use super::counts::Counts;
+use super::host::Event;
+use super::kernel::{Caps, Kernel, Never, Park, Run, Sleep, StageId, Tag};
+use super::pipe::Pipe;
+use super::signal::{Cause, End, StreamError};
+use super::value::Value;
+
+/// What a dynamic stage can take: a value, or nothing.
+pub trait FromValue: Send + 'static {
+    /// Takes it.
+    fn from_value(value: Value) -> Option<Self>
+    where
+        Self: Sized;
+}
+
+/// What a dynamic stage can emit: a value, something that becomes one, or nothing.
+pub trait IntoValue: Send + 'static {
+    /// Makes it a value.
+    fn into_value(self) -> Value;
+}
+
+impl FromValue for Value {
+    #[inline(always)]
+    fn from_value(value: Value) -> Option<Self> {
+        Some(value)
+    }
+}
+
+impl FromValue for Never {
+    fn from_value(_: Value) -> Option<Self> {
+        None
+    }
+}
+
+impl IntoValue for Value {
+    #[inline(always)]
+    fn into_value(self) -> Value {
+        self
+    }
+}
+
+impl IntoValue for i64 {
+    fn into_value(self) -> Value {
+        Value::Int(self)
+    }
+}
+
+impl IntoValue for Vec<Value> {
+    fn into_value(self) -> Value {
+        Value::from(self)
+    }
+}
+
+impl IntoValue for Never {
+    fn into_value(self) -> Value {
+        match self {}
+    }
+}
+
+/// A stage behind one virtual call.
+pub trait DynCell: Send {
+    /// As [`Cell::ask`].
+    fn ask(&mut self, demand: bool, run: &mut Run) -> Step<Value>;
+    /// As [`Cell::answer`].
+    fn answer(&mut self, answer: Answer<Value>, demand: bool, run: &mut Run) -> Step<Value>;
+    /// Starts the stage.
+    fn start(&mut self, run: &mut Run) -> Option<Cause>;
+    /// Lets the stage look outside.
+    fn wake(&mut self, run: &mut Run) -> Option<Cause>;
+    /// Hands an event to the stage.
+    fn event(&mut self, event: &Event, run: &mut Run) -> Option<Cause>;
+    /// Ends a run.
+    fn park(&mut self, park: Park, run: &mut Run) -> Sleep;
+    /// Cancels from downstream.
+    fn cancel(&mut self, cause: Cause, run: &mut Run) -> Option<Cause>;
+    /// Completes the stage from outside.
+    fn stop(&mut self, cause: &Cause, run: &mut Run);
+    /// Fails the stage from outside.
+    fn abort(&mut self, e: StreamError, run: &mut Run) -> Option<Cause>;
+    /// Says how the stage ended.
+    fn ended(&self) -> Option<&End>;
+    /// Says whether the stage waits for demand.
+    fn is_full(&self) -> bool;
+    /// Gives the counters.
+    fn counts(&self) -> Counts;
+    /// Gives name and number.
+    fn tag(&self) -> &Tag;
+    /// Says what the kernel is.
+    fn caps(&self) -> Caps;
+}
+
+fn widen<T: IntoValue>(step: Step<T>) -> Step<Value> {
+    let widen = |answer| match answer {
+        Answer::Item(x) => Answer::Item(T::into_value(x)),
+        Answer::Blocked => Answer::Blocked,
+        Answer::Yield => Answer::Yield,
+        Answer::End(end) => Answer::End(end),
+    };
+    match step {
+        Step::Up(want) => Step::Up(want),
+        Step::Down(answer) => Step::Down(widen(answer)),
+        Step::Stop(cause, answer) => Step::Stop(cause, widen(answer)),
+    }
+}
+
+impl<K: Kernel> DynCell for Cell<K, true>
+where
+    K::In: FromValue,
+    K::Out: IntoValue,
+{
+    fn ask(&mut self, demand: bool, run: &mut Run) -> Step<Value> {
+        widen(Cell::ask(self, demand, run))
+    }
+
+    fn answer(&mut self, answer: Answer<Value>, demand: bool, run: &mut Run) -> Step<Value> {
+        let answer = match answer {
+            Answer::Item(x) => K::In::from_value(x).map_or(Answer::Blocked, Answer::Item),
+            Answer::Blocked => Answer::Blocked,
+            Answer::Yield => Answer::Yield,
+            Answer::End(end) => Answer::End(end),
+        };
+        widen(Cell::answer(self, answer, demand, run))
+    }
+
+    fn start(&mut self, run: &mut Run) -> Option<Cause> {
+        Cell::start(self, run)
+    }
+
+    fn wake(&mut self, run: &mut Run) -> Option<Cause> {
+        Cell::wake(self, run)
+    }
+
+    fn event(&mut self, event: &Event, run: &mut Run) -> Option<Cause> {
+        Cell::event(self, event, run)
+    }
+
+    fn park(&mut self, park: Park, run: &mut Run) -> Sleep {
+        Cell::park(self, park, run)
+    }
+
+    fn cancel(&mut self, cause: Cause, run: &mut Run) -> Option<Cause> {
+        Cell::cancel(self, cause, run)
+    }
+
+    fn stop(&mut self, cause: &Cause, run: &mut Run) {
+        Cell::stop(self, cause, run);
+    }
+
+    fn abort(&mut self, e: StreamError, run: &mut Run) -> Option<Cause> {
+        Cell::abort(self, e, run)
+    }
+
+    fn ended(&self) -> Option<&End> {
+        Cell::ended(self)
+    }
+
+    fn is_full(&self) -> bool {
+        Cell::is_full(self)
+    }
+
+    fn counts(&self) -> Counts {
+        Cell::counts(self)
+    }
+
+    fn tag(&self) -> &Tag {
+        Cell::tag(self)
+    }
+
+    fn caps(&self) -> Caps {
+        K::CAPS
+    }
+}
+
+/// A linear chain of dynamic stages, from a source to a sink.
+pub struct DynChain {
+    cells: Vec<Box<dyn DynCell>>,
+    /// Whether each stage was last asked with demand.
+    demand: Vec<bool>,
+    /// The stages that share something with the outside.
+    external: Vec<usize>,
+}
+
+impl DynChain {
+    /// Makes a chain; the first stage is a source, the last one a sink.
+    ///
+    /// # Panics
+    /// If there is no stage.
+    pub fn new(cells: Vec<Box<dyn DynCell>>) -> Self {
+        assert!(!cells.is_empty(), "a chain has at least one stage");
+        let external = (0..cells.len()).filter(|&i| cells[i].caps().external).collect();
+        DynChain { demand: vec![false; cells.len()], cells, external }
+    }
+
+    fn cancel_above(&mut self, below: usize, cause: Option<Cause>, run: &mut Run) {
+        let mut cause = cause;
+        for cell in self.cells[..below].iter_mut().rev() {
+            match cause.take() {
+                Some(c) => cause = cell.cancel(c, run),
+                None => return,
+            }
+        }
+    }
+
+    fn index(&self, stage: StageId) -> Option<usize> {
+        let first = self.cells[0].tag().id.0;
+        usize::try_from(stage.0.checked_sub(first)?).ok().filter(|&i| i < self.cells.len())
+    }
+
+    /// Hands an answer to stage `i`, unless the turn is over.
+    fn hand(&mut self, i: usize, answer: Answer<Value>, run: &mut Run) -> Step<Value> {
+        if matches!(answer, Answer::Item(_)) {
+            run.left = run.left.saturating_sub(1);
+        }
+        self.cells[i].answer(answer, self.demand[i], run)
+    }
+}
+
+impl Pipe for DynChain {
+    type Out = Never;
+
+    fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<Never> {
+        let last = self.cells.len() - 1;
+        let mut at = last;
+        self.demand[last] = demand;
+        let mut step = self.cells[last].ask(demand, run);
+        loop {
+            let answer = match step {
+                Step::Up(_) if at == 0 => Answer::Blocked,
+                Step::Up(_) if run.left == 0 => return Answer::Yield,
+                Step::Up(want) => {
+                    at -= 1;
+                    self.demand[at] = want;
+                    step = self.cells[at].ask(want, run);
+                    continue;
+                }
+                Step::Stop(cause, answer) => {
+                    self.cancel_above(at, Some(cause), run);
+                    answer
+                }
+                Step::Down(answer) => answer,
+            };
+            if at == last {
+                return match answer {
+                    Answer::End(end) => Answer::End(end),
+                    Answer::Yield => Answer::Yield,
+                    _ => Answer::Blocked,
+                };
+            }
+            at += 1;
+            step = self.hand(at, answer, run);
+        }
+    }
+
+    fn start(&mut self, run: &mut Run) {
+        for i in 0..self.cells.len() {
+            let cause = self.cells[i].start(run);
+            self.cancel_above(i, cause, run);
+        }
+    }
+
+    fn wake(&mut self, run: &mut Run) {
+        for k in 0..self.external.len() {
+            let i = self.external[k];
+            let cause = self.cells[i].wake(run);
+            self.cancel_above(i, cause, run);
+        }
+    }
+
+    fn event(&mut self, event: &Event, run: &mut Run) {
+        let stage = match event {
+            Event::Timer(key) => key.stage,
+            Event::Done(key) => key.stage,
+            Event::Set { stage, .. } => *stage,
+        };
+        if let Some(i) = self.index(stage) {
+            let cause = self.cells[i].event(event, run);
+            self.cancel_above(i, cause, run);
+        }
+    }
+
+    fn park(&mut self, park: Park, run: &mut Run) -> Sleep {
+        let mut sleep = Sleep::Deep;
+        for &i in &self.external {
+            if self.cells[i].park(park, run) == Sleep::Again {
+                sleep = Sleep::Again;
+            }
+        }
+        sleep
+    }
+
+    fn cancel(&mut self, cause: Cause, run: &mut Run) {
+        self.cancel_above(self.cells.len(), Some(cause), run);
+    }
+
+    fn stop(&mut self, cause: &Cause, run: &mut Run) {
+        if self.cells[0].caps().source {
+            self.cells[0].stop(cause, run);
+        }
+    }
+
+    fn abort(&mut self, e: StreamError, run: &mut Run) {
+        let last = self.cells.len() - 1;
+        let cause = self.cells[last].abort(e, run);
+        self.cancel_above(last, cause, run);
+    }
+
+    fn ended(&self) -> Option<&End> {
+        self.cells[self.cells.len() - 1].ended()
+    }
+
+    fn is_full(&self) -> bool {
+        self.cells[self.cells.len() - 1].is_full()
+    }
+
+    fn report(&self, into: &mut [Counts]) {
+        for cell in &self.cells {
+            into[cell.tag().id.0 as usize] = cell.counts();
+        }
+    }
+}

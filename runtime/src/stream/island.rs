@@ -1,0 +1,114 @@
+//! An island: what lies between two boundaries and runs as one actor.
+//!
+//! A host gives it turns. A turn hands over at most one event, lets the stages move at most `budget` elements, and ends
+//! early with the first call that charged work:
+//!
+//! - **Everything that a run makes visible happens before its charge.** The run ends with the call that charged; what
+//!   that call emitted rests on its edge and moves on in the next run, which the host starts when the worker is free
+//!   again. So rings, credits, wakes, timers and requests need no time stamps: what is in them was there at that time.
+//! - The host is told of the charge last ([`Effort::work`](super::host::Effort)), after the rings were published.
+//!
+//! I1 after `Ended` an island does nothing. I2 the stages of one island never run in parallel.
+//! It does not know what an actor is.
+
+use std::sync::Arc;
+
+use super::cell::Answer;
+use super::counts::Activity;
+use super::host::{Event, Host};
+use super::kernel::{Charge, Never, Park, Run, Sleep};
+use super::pipe::Pipe;
+use super::shared::{Control, Shared};
+use super::signal::{Cause, StreamError};
+use crate::rng::Rng;
+
+/// What an island does after a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IslandState {
+    /// It wants another turn, after what it charged.
+    Ready,
+    /// It waits for elements, a timer or an answer.
+    Idle,
+    /// It waits for demand.
+    Backpressured,
+    /// It has ended; forget its timers and requests.
+    Ended,
+}
+
+/// A part of a stream that a host can run.
+pub trait Island: Send {
+    /// Gives it a turn.
+    fn run(&mut self, event: Option<Event>, host: &mut dyn Host, budget: usize) -> IslandState;
+}
+
+/// An island over a chain, typed or dynamic.
+pub(crate) struct PipeIsland<P> {
+    index: usize,
+    pipe: P,
+    shared: Arc<Shared>,
+    seed: Rng,
+    started: bool,
+    control: Control,
+    runs: u64,
+}
+
+impl<P: Pipe<Out = Never>> PipeIsland<P> {
+    /// Makes the island number `index`.
+    pub(crate) fn new(index: usize, pipe: P, shared: Arc<Shared>, seed: Rng) -> Self {
+        PipeIsland { index, pipe, shared, seed, started: false, control: Control::Run, runs: 0 }
+    }
+
+    fn obey(&mut self, control: Control, run: &mut Run) {
+        match &control {
+            Control::Run => {}
+            Control::Stop => self.pipe.stop(&Cause::Killed("stopped".into()), run),
+            Control::Abort(text) => self.pipe.abort(StreamError::Killed(text.clone()), run),
+        }
+        self.control = control;
+    }
+
+    fn turn(&mut self, event: Option<Event>, run: &mut Run) -> Activity {
+        if !std::mem::replace(&mut self.started, true) {
+            self.pipe.start(run);
+        }
+        let (control, posted) = self.shared.news(self.index, &self.control);
+        if let Some(control) = control {
+            self.obey(control, run);
+        }
+        for event in posted.iter().chain(&event) {
+            self.pipe.event(event, run);
+        }
+        self.pipe.wake(run);
+        let answer = if run.charge.any { Answer::Yield } else { self.pipe.poll(true, run) };
+        let (activity, park) = match answer {
+            Answer::End(_) => (Activity::Ended, Park::Pausing),
+            Answer::Blocked if self.pipe.is_full() => (Activity::Backpressured, Park::Waiting),
+            Answer::Blocked => (Activity::Idle, Park::Waiting),
+            _ => (Activity::Busy, Park::Pausing),
+        };
+        match self.pipe.park(park, run) {
+            Sleep::Again if activity != Activity::Ended => Activity::Busy,
+            _ => activity,
+        }
+    }
+}
+
+impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
+    fn run(&mut self, event: Option<Event>, host: &mut dyn Host, budget: usize) -> IslandState {
+        if self.pipe.ended().is_some() && self.started {
+            return IslandState::Ended;
+        }
+        let seed = self.seed.clone();
+        let mut run = Run { host, seed: &seed, left: budget.max(1), charge: Charge::default() };
+        let activity = self.turn(event, &mut run);
+        run.settle();
+        self.runs += 1;
+        self.shared.report(self.index, activity, self.runs, |counts| self.pipe.report(counts));
+        match activity {
+            Activity::Ended => IslandState::Ended,
+            Activity::Backpressured => IslandState::Backpressured,
+            Activity::Idle => IslandState::Idle,
+            Activity::Busy | Activity::New => IslandState::Ready,
+        }
+    }
+}

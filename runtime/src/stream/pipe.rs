@@ -1,0 +1,191 @@
+//! The typed driver: a linear chain as nested generics, so that the compiler sees one loop.
+//!
+//! `Then<Then<Head<Range>, Map>, Fold>` polls inwards: each stage asks the one above, whose kernel is inlined into it. The
+//! rules are those of [`Cell`]; this file only says where the neighbours are.
+//! I1 the nesting of calls is the nesting of the type, never the number of elements.
+
+use super::cell::{Answer, Cell, Step};
+use super::counts::Counts;
+use super::host::Event;
+use super::kernel::{Kernel, Park, Run, Sleep};
+use super::signal::{Cause, End, StreamError};
+
+/// A chain of stages that can be asked for elements.
+pub trait Pipe: Send + 'static {
+    /// What it gives.
+    type Out: Send + 'static;
+    /// Asks for an element (`demand`), or only for the end.
+    fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<Self::Out>;
+    /// Starts all stages, from upstream.
+    fn start(&mut self, run: &mut Run);
+    /// Lets the outer stages look outside.
+    fn wake(&mut self, run: &mut Run);
+    /// Hands an event to the stage that it is for.
+    fn event(&mut self, event: &Event, run: &mut Run);
+    /// Ends a run.
+    fn park(&mut self, park: Park, run: &mut Run) -> Sleep;
+    /// Cancels from downstream.
+    fn cancel(&mut self, cause: Cause, run: &mut Run);
+    /// Completes the source, if it is no ring.
+    fn stop(&mut self, cause: &Cause, run: &mut Run);
+    /// Fails the last stage and cancels all others.
+    fn abort(&mut self, e: StreamError, run: &mut Run);
+    /// Says how the last stage ended.
+    fn ended(&self) -> Option<&End>;
+    /// Says whether the last stage waits for demand.
+    fn is_full(&self) -> bool;
+    /// Writes the counters of all stages, by stage number.
+    fn report(&self, into: &mut [Counts]);
+}
+
+/// The first stage of a typed chain.
+pub struct Head<K: Kernel>(pub(crate) Cell<K, false>);
+
+impl<K: Kernel> Pipe for Head<K> {
+    type Out = K::Out;
+
+    #[inline(always)]
+    fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<K::Out> {
+        if run.left == 0 {
+            return Answer::Yield;
+        }
+        run.left -= 1;
+        match self.0.ask(demand, run) {
+            Step::Up(_) => Answer::Blocked,
+            Step::Down(answer) | Step::Stop(_, answer) => answer,
+        }
+    }
+
+    fn start(&mut self, run: &mut Run) {
+        self.0.start(run);
+    }
+
+    #[inline(always)]
+    fn wake(&mut self, run: &mut Run) {
+        self.0.wake(run);
+    }
+
+    fn event(&mut self, event: &Event, run: &mut Run) {
+        self.0.event(event, run);
+    }
+
+    #[inline(always)]
+    fn park(&mut self, park: Park, run: &mut Run) -> Sleep {
+        self.0.park(park, run)
+    }
+
+    fn cancel(&mut self, cause: Cause, run: &mut Run) {
+        self.0.cancel(cause, run);
+    }
+
+    fn stop(&mut self, cause: &Cause, run: &mut Run) {
+        if K::CAPS.source {
+            self.0.stop(cause, run);
+        }
+    }
+
+    fn abort(&mut self, e: StreamError, run: &mut Run) {
+        self.0.abort(e, run);
+    }
+
+    fn ended(&self) -> Option<&End> {
+        self.0.ended()
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
+    fn report(&self, into: &mut [Counts]) {
+        into[self.0.tag().id.0 as usize] = self.0.counts();
+    }
+}
+
+/// A typed chain with one more stage.
+pub struct Then<U, K: Kernel> {
+    pub(crate) up: U,
+    pub(crate) cell: Cell<K, false>,
+}
+
+impl<U: Pipe, K: Kernel<In = U::Out>> Then<U, K> {
+    #[inline(always)]
+    fn cancel_up(&mut self, cause: Option<Cause>, run: &mut Run) {
+        if let Some(cause) = cause {
+            self.up.cancel(cause, run);
+        }
+    }
+}
+
+impl<U: Pipe, K: Kernel<In = U::Out>> Pipe for Then<U, K> {
+    type Out = K::Out;
+
+    #[inline(always)]
+    fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<K::Out> {
+        let mut step = self.cell.ask(demand, run);
+        loop {
+            match step {
+                Step::Up(want) => {
+                    let answer = self.up.poll(want, run);
+                    step = self.cell.answer(answer, demand, run);
+                }
+                Step::Down(answer) => return answer,
+                Step::Stop(cause, answer) => {
+                    self.up.cancel(cause, run);
+                    return answer;
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, run: &mut Run) {
+        self.up.start(run);
+        let cause = self.cell.start(run);
+        self.cancel_up(cause, run);
+    }
+
+    #[inline(always)]
+    fn wake(&mut self, run: &mut Run) {
+        self.up.wake(run);
+        let cause = self.cell.wake(run);
+        self.cancel_up(cause, run);
+    }
+
+    fn event(&mut self, event: &Event, run: &mut Run) {
+        self.up.event(event, run);
+        let cause = self.cell.event(event, run);
+        self.cancel_up(cause, run);
+    }
+
+    #[inline(always)]
+    fn park(&mut self, park: Park, run: &mut Run) -> Sleep {
+        let up = self.up.park(park, run);
+        if self.cell.park(park, run) == Sleep::Again { Sleep::Again } else { up }
+    }
+
+    fn cancel(&mut self, cause: Cause, run: &mut Run) {
+        let cause = self.cell.cancel(cause, run);
+        self.cancel_up(cause, run);
+    }
+
+    fn stop(&mut self, cause: &Cause, run: &mut Run) {
+        self.up.stop(cause, run);
+    }
+
+    fn abort(&mut self, e: StreamError, run: &mut Run) {
+        let cause = self.cell.abort(e, run);
+        self.cancel_up(cause, run);
+    }
+
+    fn ended(&self) -> Option<&End> {
+        self.cell.ended()
+    }
+
+    fn is_full(&self) -> bool {
+        self.cell.is_full()
+    }
+
+    fn report(&self, into: &mut [Counts]) {
+        self.up.report(into);
+        into[self.cell.tag().id.0 as usize] = self.cell.counts();
+    }
+}
