@@ -184,6 +184,25 @@ impl<M: Send + 'static> RouterRef<M> {
         self.tell_via(message, Via(None));
     }
 
+    /// Chooses a living routee without sending, as a tell would; a router that copies to all gives the first in turn.
+    pub fn choose(&self) -> Option<ActorRef<M>> {
+        let routees = self.table.get();
+        let first = if routees.is_empty() { 0 } else { self.table.chooser.choose(&routees) };
+        let in_order = (0..routees.len()).map(|step| &routees[(first + step) % routees.len()]);
+        in_order.into_iter().find(|routee| !routee.is_closed()).cloned()
+    }
+
+    /// Gives the kind of choice.
+    pub fn logic(&self) -> Logic {
+        self.table.chooser.logic()
+    }
+
+    /// Puts other routees in place of those in the table; a pool's own are not stopped.
+    pub fn set_routees(&self, routees: impl IntoIterator<Item = ActorRef<M>>) {
+        self.table.set(routees.into_iter().collect());
+        self.actor.tell(KeeperMsg::Watch);
+    }
+
     /// Lists the routees that are in the table now.
     pub fn routees(&self) -> Vec<ActorRef<M>> {
         self.table.get().to_vec()

@@ -30,6 +30,9 @@ pub struct Scenario {
     /// Messages an actor may handle before it goes to the back of the queue: 1 … 1,000,000.
     #[serde(default = "default_throughput")]
     pub throughput: u32,
+    /// Stream events that an island may handle in one turn: 1 … 256.
+    #[serde(default = "default_batch")]
+    pub batch: u32,
     /// The actors, routers, supervisors and stream operators.
     pub nodes: Vec<Node>,
     /// The wires between their ports.
@@ -114,4 +117,8 @@ impl TryFrom<String> for PortRef {
 
 fn default_throughput() -> u32 {
     64
+}
+
+fn default_batch() -> u32 {
+    1
 }

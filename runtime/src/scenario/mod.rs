@@ -1,3 +1,21 @@
 //! Scenarios: the JSON document that the playground, the benchmark binary and the tests share.
+//!
+//! ```text
+//! text ── parse ──▶ Scenario ── validate ──▶ Plan ── build ──▶ Run on a Stepper or a Pool
+//!                      ▲ schema: kinds, ports, parameters (also of palette and forms)
+//! ```
+//! Nothing else in the runtime knows that scenarios exist.
 
+mod behaviours;
+mod build;
 pub mod document;
+mod error;
+pub mod meta;
+pub mod parse;
+pub mod plan;
+pub mod schema;
+mod validate;
+
+pub use build::{Breakage, On, Run, RunError};
+pub use error::{DocError, Place};
+pub use validate::{LABEL_CHARS_MAX, WORKERS_MAX, can_connect, is_id, validate};

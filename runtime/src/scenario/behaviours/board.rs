@@ -1,0 +1,244 @@
+//! What all actors of one scenario share: who is where, the knobs, the counters.
+//!
+//! I1 counters only grow, and outlive restarts. I2 the board opens once, after the last node got its actor.
+//! I3 a lock is held for a lookup, never while something is sent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use super::super::plan::{Params, Plan};
+use super::{Msg, ReplyTo};
+use crate::actor::{ActorRef, AnyRef};
+use crate::id::ActorId;
+use crate::routing::RouterRef;
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+
+/// The most counters that one behaviour has.
+const TALLIES: usize = 6;
+
+/// The shared state of one run.
+pub(crate) struct Board {
+    pub(crate) plan: Plan,
+    pub(crate) nodes: Vec<NodeCell>,
+    pub(crate) edges: Vec<EdgeCell>,
+    refs: Mutex<Refs>,
+    /// Counts the times that a node got another actor: outlets look again when it moves.
+    epoch: AtomicU64,
+    open: AtomicBool,
+}
+
+/// What is shared of one node.
+pub(crate) struct NodeCell {
+    params: Mutex<Params>,
+    version: AtomicU64,
+    fail_next: AtomicBool,
+    tallies: [AtomicU64; TALLIES],
+}
+
+/// What is counted on one edge.
+#[derive(Default)]
+pub(crate) struct EdgeCell {
+    passed: AtomicU64,
+}
+
+struct Refs {
+    by_node: Vec<Option<ActorRef<Msg>>>,
+    owners: BTreeMap<ActorId, usize>,
+    former: Vec<Vec<AnyRef>>,
+    routers: BTreeMap<usize, RouterRef<Msg>>,
+    missing: usize,
+    waker: Option<Waker>,
+}
+
+impl Board {
+    /// Makes the board of a plan; `actors` nodes will get an actor of their own.
+    pub(crate) fn new(plan: Plan, actors: usize) -> Arc<Self> {
+        let nodes: Vec<NodeCell> = plan.nodes.iter().map(|n| NodeCell::new(n.params.clone())).collect();
+        let edges = (0..plan.edges.len() + plan.replies.len()).map(|_| EdgeCell::default()).collect();
+        let refs = Refs {
+            by_node: vec![None; nodes.len()],
+            owners: BTreeMap::new(),
+            former: vec![Vec::new(); nodes.len()],
+            routers: BTreeMap::new(),
+            missing: actors,
+            waker: None,
+        };
+        let (epoch, open) = (AtomicU64::new(1), AtomicBool::new(false));
+        Arc::new(Board { plan, nodes, edges, refs: Mutex::new(refs), epoch, open })
+    }
+
+    /// Notes the actor of a node. One that takes the place of another is shown to the routers in front of it.
+    pub(crate) fn register(&self, node: usize, actor: &ActorRef<Msg>) {
+        let mut refs = self.refs.lock();
+        refs.owners.insert(actor.id(), node);
+        let former = refs.by_node[node].replace(actor.clone());
+        let Some(former) = former else {
+            refs.missing = refs.missing.saturating_sub(1);
+            let waker = if refs.missing == 0 { refs.waker.take() } else { None };
+            drop(refs);
+            waker.into_iter().for_each(Waker::wake);
+            return;
+        };
+        refs.former[node].push(former.any());
+        let routers: Vec<_> = refs.routers.iter().map(|(n, r)| (*n, r.clone())).collect();
+        drop(refs);
+        // Ordering: Release, pairs with the Acquire in epoch(): who sees the new epoch finds the new reference.
+        self.epoch.fetch_add(1, Ordering::Release);
+        for (router, reference) in routers {
+            if self.plan.outgoing(router, "out").any(|e| self.plan.edges[e].to.0 == node) {
+                reference.set_routees(self.routees(router));
+            }
+        }
+    }
+
+    /// Notes the router of a node and gives it its routees.
+    pub(crate) fn register_router(&self, node: usize, router: &RouterRef<Msg>) {
+        router.set_routees(self.routees(node));
+        let mut refs = self.refs.lock();
+        refs.owners.insert(router.actor().id(), node);
+        refs.routers.insert(node, router.clone());
+    }
+
+    fn routees(&self, router: usize) -> Vec<ActorRef<Msg>> {
+        self.plan.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+    }
+
+    /// Gives the router of a node, if it is one.
+    pub(crate) fn router(&self, node: usize) -> Option<RouterRef<Msg>> {
+        self.refs.lock().routers.get(&node).cloned()
+    }
+
+    /// Is ready once every node has its actor.
+    pub(crate) fn poll_complete(&self, cx: &mut std::task::Context<'_>) -> Poll<()> {
+        let mut refs = self.refs.lock();
+        if refs.missing == 0 {
+            return Poll::Ready(());
+        }
+        refs.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Opens the board: everybody begins, in the order of the document.
+    pub(crate) fn open(&self) {
+        // Ordering: Release, pairs with is_open(): who sees it open finds every reference.
+        self.open.store(true, Ordering::Release);
+        for (i, node) in self.plan.nodes.iter().enumerate() {
+            if let ("source" | "master", Some(actor)) = (node.kind.name, self.actor(i)) {
+                actor.tell(Msg::Go);
+            }
+        }
+    }
+
+    /// Is true once everybody may send.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Gives the present actor of a node.
+    pub(crate) fn actor(&self, node: usize) -> Option<ActorRef<Msg>> {
+        self.refs.lock().by_node[node].clone()
+    }
+
+    /// Lists the earlier actors of a node, which a restart of their supervisor has ended.
+    pub(crate) fn former(&self, node: usize) -> Vec<AnyRef> {
+        self.refs.lock().former[node].clone()
+    }
+
+    /// Finds the node that an actor is or was.
+    pub(crate) fn owner(&self, actor: ActorId) -> Option<usize> {
+        self.refs.lock().owners.get(&actor).copied()
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Finds the edge by which a worker's answers go to a master.
+    pub(crate) fn reply_edge(&self, worker: usize, to: &ReplyTo) -> Option<usize> {
+        let place = self.plan.replies.iter().position(|r| *r == (worker, to.node))?;
+        Some(self.plan.edges.len() + place)
+    }
+
+    /// Replaces a parameter that the schema has checked.
+    pub(crate) fn set(&self, node: usize, key: &'static str, value: serde_json::Value) {
+        let cell = &self.nodes[node];
+        cell.params.lock().set(key, value);
+        // Ordering: Release, pairs with the Acquire in Knobs::get().
+        cell.version.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl NodeCell {
+    fn new(params: Params) -> Self {
+        NodeCell {
+            params: Mutex::new(params),
+            version: AtomicU64::new(1),
+            fail_next: AtomicBool::new(false),
+            tallies: Default::default(),
+        }
+    }
+
+    /// Gives the parameters in force.
+    pub(crate) fn params(&self) -> Params {
+        self.params.lock().clone()
+    }
+
+    /// Makes the next message fail.
+    pub(crate) fn break_next(&self) {
+        self.fail_next.store(true, Ordering::Relaxed);
+    }
+
+    /// Is true once after [`NodeCell::break_next`].
+    pub(crate) fn takes_break(&self) -> bool {
+        self.fail_next.load(Ordering::Relaxed) && self.fail_next.swap(false, Ordering::Relaxed)
+    }
+
+    /// Adds to the counter `which`, and gives its new value.
+    pub(crate) fn add(&self, which: usize, n: u64) -> u64 {
+        // Ordering: Relaxed, a statistic.
+        self.tallies[which].fetch_add(n, Ordering::Relaxed).wrapping_add(n)
+    }
+
+    /// Raises the counter `which` to `value`, if it is less.
+    pub(crate) fn raise(&self, which: usize, value: u64) {
+        self.tallies[which].fetch_max(value, Ordering::Relaxed);
+    }
+
+    pub(crate) fn tally(&self, which: usize) -> u64 {
+        self.tallies[which].load(Ordering::Relaxed)
+    }
+}
+
+impl EdgeCell {
+    pub(crate) fn add(&self, n: u64) {
+        // Ordering: Relaxed, a statistic.
+        self.passed.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn passed(&self) -> u64 {
+        self.passed.load(Ordering::Relaxed)
+    }
+}
+
+/// A node's parameters as its behaviour wants them, read again when a knob was turned.
+pub(crate) struct Knobs<T> {
+    read: fn(&Params) -> T,
+    version: u64,
+    value: T,
+}
+
+impl<T: Copy> Knobs<T> {
+    pub(crate) fn new(cell: &NodeCell, read: fn(&Params) -> T) -> Self {
+        let version = cell.version.load(Ordering::Acquire);
+        Knobs { read, version, value: read(&cell.params.lock()) }
+    }
+
+    pub(crate) fn get(&mut self, cell: &NodeCell) -> T {
+        let version = cell.version.load(Ordering::Acquire);
+        if version != self.version {
+            (self.version, self.value) = (version, (self.read)(&cell.params.lock()));
+        }
+        self.value
+    }
+}

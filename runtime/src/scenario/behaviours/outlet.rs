@@ -1,0 +1,155 @@
+//! The sending end of an edge: finds the receiver, counts the message, and sends it as the receiver's mailbox asks.
+//!
+//! I1 every message that leaves by an outlet is counted once on each edge that it takes, router included.
+//! I2 an outlet looks again when a node got another actor; between such moments it keeps what it found.
+//! I3 through a router the choice is the router's; only the sending is done here.
+
+use std::sync::Arc;
+
+use super::super::plan::Params;
+use super::{Board, Msg, Task};
+use crate::actor::{Actor, ActorRef, Context};
+use crate::id::ActorId;
+use crate::routing::{Logic, RouterRef};
+
+/// How a message is put into a mailbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// Never waits; the mailbox decides.
+    Tell,
+    /// Waits in the sender's outbox for room.
+    Send,
+    /// Comes back if there is no room.
+    TellOr,
+}
+
+impl Policy {
+    fn of(params: &Params) -> Self {
+        match (params.count("mailbox"), params.text("overflow")) {
+            (0, _) => Policy::Tell,
+            (_, "backpressure") => Policy::Send,
+            (_, "reject_to_sender") => Policy::TellOr,
+            _ => Policy::Tell,
+        }
+    }
+}
+
+/// A receiver and the edge to it.
+#[derive(Clone)]
+struct Hop {
+    node: usize,
+    edge: usize,
+    actor: ActorRef<Msg>,
+    policy: Policy,
+}
+
+enum Way {
+    /// Not looked up, or not wired.
+    Nowhere,
+    Direct(Hop),
+    Routed {
+        edge: usize,
+        router: RouterRef<Msg>,
+        logic: Logic,
+        hops: Vec<(ActorId, Hop)>,
+    },
+}
+
+/// Sends the messages of one output port.
+pub(crate) struct Outlet {
+    board: Arc<Board>,
+    node: usize,
+    port: &'static str,
+    epoch: u64,
+    way: Way,
+}
+
+impl Outlet {
+    pub(crate) fn new(board: &Arc<Board>, node: usize, port: &'static str) -> Self {
+        Outlet { board: board.clone(), node, port, epoch: 0, way: Way::Nowhere }
+    }
+
+    /// Sends a message; where nothing is wired it is forgotten.
+    pub(crate) fn send<A: Actor<Msg = Msg>>(&mut self, cx: &mut Context<'_, A>, task: Task) {
+        self.look();
+        let edges = &self.board.edges;
+        match &self.way {
+            Way::Nowhere => {}
+            Way::Direct(hop) => hop.send(cx, &self.board, task),
+            Way::Routed { edge, router, logic: Logic::Broadcast, hops } => {
+                edges[*edge].add(1);
+                for (_, hop) in hops.iter().filter(|(_, hop)| !hop.actor.is_closed()) {
+                    hop.send(cx, &self.board, task.clone());
+                }
+                if hops.iter().all(|(_, hop)| hop.actor.is_closed()) {
+                    cx.tell(router, Msg::Task(task));
+                }
+            }
+            Way::Routed { edge, router, hops, .. } => {
+                edges[*edge].add(1);
+                let chosen = router.choose().and_then(|routee| find(hops, routee.id()));
+                match chosen {
+                    Some(hop) => hop.send(cx, &self.board, task),
+                    // No routee is left: the router makes a dead letter of it.
+                    None => cx.tell(router, Msg::Task(task)),
+                }
+            }
+        }
+    }
+
+    /// Lists the nodes that messages of this port can reach directly or through a router, with their actors.
+    pub(crate) fn targets(&mut self) -> Vec<(usize, ActorRef<Msg>)> {
+        self.look();
+        match &self.way {
+            Way::Nowhere => Vec::new(),
+            Way::Direct(hop) => vec![(hop.node, hop.actor.clone())],
+            Way::Routed { router, hops, .. } => {
+                let node = |routee: &ActorRef<Msg>| find(hops, routee.id()).map(|hop| hop.node);
+                router.routees().into_iter().filter_map(|r| node(&r).map(|n| (n, r))).collect()
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let epoch = self.board.epoch();
+        if epoch != self.epoch {
+            self.epoch = epoch;
+            self.way = self.find_way().unwrap_or(Way::Nowhere);
+        }
+    }
+
+    fn find_way(&self) -> Option<Way> {
+        let edge = self.board.plan.outgoing(self.node, self.port).next()?;
+        let to = self.board.plan.edges[edge].to.0;
+        match self.board.router(to) {
+            Some(router) => {
+                let hops = self.board.plan.outgoing(to, "out").filter_map(|e| self.hop(e));
+                let mut hops: Vec<_> = hops.map(|hop| (hop.actor.id(), hop)).collect();
+                hops.sort_by_key(|(id, _)| *id);
+                Some(Way::Routed { edge, router: router.clone(), logic: router.logic(), hops })
+            }
+            None => self.hop(edge).map(Way::Direct),
+        }
+    }
+
+    fn hop(&self, edge: usize) -> Option<Hop> {
+        let node = self.board.plan.edges[edge].to.0;
+        let policy = Policy::of(&self.board.plan.nodes[node].params);
+        self.board.actor(node).map(|actor| Hop { node, edge, actor, policy })
+    }
+}
+
+fn find(hops: &[(ActorId, Hop)], id: ActorId) -> Option<&Hop> {
+    hops.binary_search_by_key(&id, |(actor, _)| *actor).ok().map(|at| &hops[at].1)
+}
+
+impl Hop {
+    fn send<A: Actor<Msg = Msg>>(&self, cx: &mut Context<'_, A>, board: &Board, task: Task) {
+        board.edges[self.edge].add(1);
+        match self.policy {
+            Policy::Tell => cx.tell(&self.actor, Msg::Task(task)),
+            Policy::Send => cx.send(&self.actor, Msg::Task(task)),
+            Policy::TellOr => cx.tell_or(&self.actor, Msg::Task(task), |_| Msg::Rejected),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `worker`: spends its service time on each message, may fail, then forwards, replies or keeps it.
+//!
+//! It fails *after* the service time, as a real one would. A failing worker hands the message to `pre_restart`, which may
+//! forward it to the worker itself: to the back of the mailbox, with the reply reference inside it unchanged.
+//! I1 `nth` counts over restarts: the counter is on the board.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::plan::Params;
+use super::pace::Service;
+use super::{Board, Knobs, Msg, Outlet, Task};
+use crate::actor::{Actor, Context, Failure, Props};
+
+/// Names of this behaviour's counters.
+pub(crate) const TALLIES: &[&str] = &["served", "failed", "retried", "replied", "unanswerable", "rejected"];
+const SERVED: usize = 0;
+const FAILED: usize = 1;
+const RETRIED: usize = 2;
+const REPLIED: usize = 3;
+const UNANSWERABLE: usize = 4;
+const REJECTED: usize = 5;
+
+#[derive(Clone, Copy)]
+struct Settings {
+    blocks: bool,
+    service: Service,
+    fails: Fails,
+    retry: bool,
+    then: Then,
+}
+
+#[derive(Clone, Copy)]
+enum Fails {
+    Never,
+    Nth(u64),
+    PerMillion(u32),
+}
+
+#[derive(Clone, Copy)]
+enum Then {
+    Forward,
+    Reply,
+    ReplyAfter(Duration),
+    Absorb,
+}
+
+impl Settings {
+    fn of(params: &Params) -> Self {
+        let fails = match params.text("failure") {
+            "nth" => Fails::Nth(params.count("nth").max(1)),
+            "probability" => Fails::PerMillion(params.per_million("percent")),
+            _ => Fails::Never,
+        };
+        let then = match params.text("then") {
+            "reply" => Then::Reply,
+            "reply_after" => Then::ReplyAfter(params.millis("delay_ms")),
+            "absorb" => Then::Absorb,
+            _ => Then::Forward,
+        };
+        let blocks = params.text("cost") == "block";
+        Settings { blocks, service: Service::of(params), fails, retry: params.flag("retry"), then }
+    }
+}
+
+/// Does the work.
+pub(crate) struct Worker {
+    board: Arc<Board>,
+    node: usize,
+    knobs: Knobs<Settings>,
+    out: Outlet,
+}
+
+impl Worker {
+    pub(crate) fn props(board: &Arc<Board>, node: usize) -> Props<Worker> {
+        let board = board.clone();
+        Props::new(move || Worker {
+            knobs: Knobs::new(&board.nodes[node], Settings::of),
+            out: Outlet::new(&board, node, "out"),
+            board: board.clone(),
+            node,
+        })
+    }
+
+    fn serve(&mut self, cx: &mut Context<'_, Self>, task: Task) -> Result<(), Failure> {
+        let settings = self.knobs.get(&self.board.nodes[self.node]);
+        let time = settings.service.draw(cx.rng());
+        match settings.blocks {
+            true => cx.block(time),
+            false => cx.work(time),
+        }
+        if self.fails(settings.fails, cx) {
+            self.board.nodes[self.node].add(FAILED, 1);
+            let text = format!("task {} failed", task.id);
+            return Err(Failure::new("task", text).returning(Msg::Task(task)));
+        }
+        match settings.then {
+            Then::Forward => self.out.send(cx, task),
+            Then::Reply => self.reply(cx, task),
+            Then::ReplyAfter(delay) => {
+                let me = cx.myself();
+                cx.tell_after(delay, &me, Msg::Due(task));
+            }
+            Then::Absorb => {}
+        }
+        Ok(())
+    }
+
+    fn fails(&self, fails: Fails, cx: &mut Context<'_, Self>) -> bool {
+        let cell = &self.board.nodes[self.node];
+        let served = cell.add(SERVED, 1);
+        let broken = cell.takes_break();
+        let failed = match fails {
+            Fails::Never => false,
+            Fails::Nth(n) => served % n == 0,
+            Fails::PerMillion(chance) => cx.rng().chance_per_million(chance),
+        };
+        failed || broken
+    }
+
+    fn reply(&self, cx: &mut Context<'_, Self>, mut task: Task) {
+        let cell = &self.board.nodes[self.node];
+        let Some(reply) = task.reply.take() else {
+            cell.add(UNANSWERABLE, 1);
+            return;
+        };
+        cell.add(REPLIED, 1);
+        if let Some(edge) = self.board.reply_edge(self.node, &reply) {
+            self.board.edges[edge].add(1);
+        }
+        cx.tell(&reply.to, Msg::Answer(task));
+    }
+}
+
+impl Actor for Worker {
+    type Msg = Msg;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, message: Msg) -> Result<(), Failure> {
+        match message {
+            Msg::Task(task) => self.serve(cx, task)?,
+            Msg::Due(task) => self.reply(cx, task),
+            Msg::Rejected => {
+                self.board.nodes[self.node].add(REJECTED, 1);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn pre_restart(&mut self, cx: &mut Context<'_, Self>, _why: &Failure, message: Option<Msg>) {
+        let retry = self.knobs.get(&self.board.nodes[self.node]).retry;
+        if let Some(message) = message.filter(|_| retry) {
+            self.board.nodes[self.node].add(RETRIED, 1);
+            let me = cx.myself();
+            cx.forward(&me, message);
+        }
+    }
+}

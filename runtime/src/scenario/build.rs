@@ -1,0 +1,286 @@
+//! From a plan to a running system, and the few things that may be done to it: turn a knob, inject a message, break a node.
+//!
+//! Building has two steps: all actors are made, supervisors making their own children; then, when every node has its actor,
+//! routers get their routees, streams start, and sources are told to begin. On a Stepper the first step takes turns of its
+//! own, at time zero; [`Run::turn`] counts from after them.
+//!
+//! I1 a run starts whole or not at all. I2 what is done to a run is checked by the schema first; a refusal changes nothing.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::behaviours::{Board, Msg, Spawn, Task, has_actor, spawn_node};
+use super::error::{DocError, Place};
+use super::meta::{EdgeMeta, NodeMeta};
+use super::plan::Plan;
+use crate::actor::{Actor, ActorRef, Props, SpawnError};
+use crate::id::ActorId;
+use crate::routing::Router;
+use crate::system::{ActorSystem, BuildError, Builder};
+
+/// Turns in which a Stepper must have made all actors.
+const SETUP_TURNS_MAX: u64 = 1_000_000;
+
+/// What drives a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// Virtual workers in virtual time, driven by the caller.
+    Stepper,
+    /// A thread per worker.
+    Pool,
+}
+
+/// Says why a plan could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The system could not be built.
+    System(BuildError),
+    /// An actor could not be made.
+    Spawn(SpawnError),
+    /// The actors were not complete in time.
+    Incomplete,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::System(error) => error.fmt(f),
+            RunError::Spawn(error) => error.fmt(f),
+            RunError::Incomplete => f.write_str("not every node got its actor"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Ways to break a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breakage {
+    /// Its next message fails.
+    FailNext,
+    /// It stops, as if told to.
+    Stop,
+}
+
+/// A scenario that runs.
+///
+/// # Examples
+/// ```
+/// use footlights::scenario::{On, Run, document::Scenario, validate};
+/// let text = r#"{"version":1,"seed":7,"workers":2,"edges":[{"id":"e","from":"s.out","to":"c.in"}],
+///     "nodes":[{"id":"s","kind":"source","params":{"count":5}},{"id":"c","kind":"collector"}]}"#;
+/// let plan = validate(&Scenario::parse(text).unwrap()).unwrap();
+/// let run = Run::start(plan, On::Stepper).unwrap();
+/// assert!(run.system().run_until_quiet(1_000));
+/// assert_eq!(run.passed(0), 5);
+/// assert!(run.system().ledger().balanced());
+/// ```
+pub struct Run {
+    system: ActorSystem,
+    pub(super) board: Arc<Board>,
+    nodes: Vec<NodeMeta>,
+    edges: Vec<EdgeMeta>,
+    first_turn: u64,
+}
+
+impl Spawn for &ActorSystem {
+    fn spawn<A: Actor<Msg = Msg>>(
+        &mut self,
+        name: &str,
+        props: Props<A>,
+    ) -> Result<ActorRef<Msg>, SpawnError> {
+        ActorSystem::spawn(self, name, props)
+    }
+}
+
+impl Run {
+    /// Builds the system of a plan and lets it begin; on a Stepper nothing has happened yet when this returns.
+    ///
+    /// # Errors
+    /// If the machine refuses a thread, or an actor cannot be made.
+    pub fn start(plan: Plan, on: On) -> Result<Run, RunError> {
+        Run::start_with(plan, on, |builder| builder)
+    }
+
+    /// As [`Run::start`], with the last word on the system's settings.
+    ///
+    /// # Errors
+    /// As [`Run::start`].
+    pub fn start_with(
+        plan: Plan,
+        on: On,
+        settings: impl FnOnce(Builder) -> Builder,
+    ) -> Result<Run, RunError> {
+        let builder =
+            ActorSystem::builder("scenario").workers(plan.workers.into()).throughput(plan.throughput);
+        let builder = match on {
+            On::Stepper => builder.stepper(),
+            On::Pool => builder.pool(),
+        };
+        let system = settings(builder.seed(plan.seed)).build().map_err(RunError::System)?;
+        let actors = plan.nodes.iter().filter(|n| has_actor(n.kind.name)).count();
+        let (nodes, edges) = super::meta::of(&plan);
+        let board = Board::new(plan, actors);
+        let mut run = Run { system, board, nodes, edges, first_turn: 0 };
+        run.spawn().map_err(RunError::Spawn)?;
+        run.wait_complete()?;
+        run.spawn_routers().map_err(RunError::Spawn)?;
+        run.first_turn = run.system.turns();
+        run.board.open();
+        Ok(run)
+    }
+
+    fn spawn(&self) -> Result<(), SpawnError> {
+        let roots = (0..self.board.plan.nodes.len()).filter(|&i| self.board.plan.nodes[i].parent.is_none());
+        roots.into_iter().try_for_each(|i| spawn_node(&self.board, i, &mut &self.system))
+    }
+
+    fn wait_complete(&self) -> Result<(), RunError> {
+        let is_complete = || {
+            let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+            self.board.poll_complete(&mut cx).is_ready()
+        };
+        if !self.system.is_stepper() {
+            self.system.block_on(std::future::poll_fn(|cx| self.board.poll_complete(cx)));
+        }
+        let mut turns = 0;
+        while !is_complete() && turns < SETUP_TURNS_MAX && self.system.step().is_some() {
+            turns += 1;
+        }
+        if is_complete() { Ok(()) } else { Err(RunError::Incomplete) }
+    }
+
+    fn spawn_routers(&self) -> Result<(), SpawnError> {
+        for (i, node) in self.board.plan.nodes.iter().enumerate().filter(|(_, n)| n.kind.name == "router") {
+            let router = match node.params.text("logic") {
+                "random" => Router::random(),
+                "broadcast" => Router::broadcast(),
+                "smallest_mailbox" => Router::smallest_mailbox(),
+                _ => Router::round_robin(),
+            };
+            // Ids are unique in the document, so a router of a group finds its name free beside the group.
+            let router = self.system.spawn_router(&node.id, router.group([]))?;
+            self.board.register_router(i, &router);
+        }
+        Ok(())
+    }
+
+    /// Gives the system, to drive and to look at.
+    pub fn system(&self) -> &ActorSystem {
+        &self.system
+    }
+
+    /// Gives the plan as it was at the start.
+    pub fn plan(&self) -> &Plan {
+        &self.board.plan
+    }
+
+    /// Lists the nodes, in the order of the document.
+    pub fn nodes(&self) -> &[NodeMeta] {
+        &self.nodes
+    }
+
+    /// Lists the edges: those of the document, in its order, then those of replies.
+    pub fn edges(&self) -> &[EdgeMeta] {
+        &self.edges
+    }
+
+    /// Counts the turns since the run was built; 0 on a Pool.
+    pub fn turn(&self) -> u64 {
+        self.system.turns().saturating_sub(self.first_turn)
+    }
+
+    /// Gives the run's number of a turn that an event carries.
+    pub fn turn_of_event(&self, turn: u64) -> u64 {
+        turn.saturating_sub(self.first_turn)
+    }
+
+    /// Finds the node that an actor is, or was.
+    pub fn node_of(&self, actor: ActorId) -> Option<usize> {
+        self.board.owner(actor)
+    }
+
+    /// Counts what has passed an edge.
+    pub fn passed(&self, edge: usize) -> u64 {
+        self.board.edges.get(edge).map_or(0, |e| e.passed())
+    }
+
+    /// Sets a live parameter. On a Stepper, call it between two turns.
+    ///
+    /// # Errors
+    /// If there is no such node or parameter, it is not live, or the value is not allowed.
+    pub fn set(&self, node: &str, key: &str, value: &Value) -> Result<(), DocError> {
+        let index = self.find(node)?;
+        let place = || Place::param(node, key);
+        let kind = self.board.plan.nodes[index].kind;
+        let param = kind.param(key);
+        let param =
+            param.ok_or_else(|| DocError::new(place(), format!("{} has no such parameter", kind.name)))?;
+        if !param.live {
+            let error = DocError::new(place(), "cannot be changed while the graph runs");
+            return Err(error.mend("change it in the document: that starts a new run"));
+        }
+        param.check(value).map_err(|reason| DocError::new(place(), reason))?;
+        self.system.record_command(&format!("set {node}.{key} = {value}"));
+        self.board.set(index, param.key, value.clone());
+        if let ("source" | "master", Some(actor)) = (kind.name, self.board.actor(index)) {
+            actor.tell(Msg::Retune);
+        }
+        Ok(())
+    }
+
+    /// Sends one message to a node from outside.
+    ///
+    /// # Errors
+    /// If there is no such node, or it takes no messages.
+    pub fn inject(&self, node: &str, value: u64) -> Result<(), DocError> {
+        let index = self.find(node)?;
+        let kind = self.board.plan.nodes[index].kind;
+        if kind.port("in").is_none_or(|p| p.carries != super::schema::Carries::Message) {
+            return Err(DocError::new(Place::node(node), format!("a {} takes no messages", kind.name)));
+        }
+        self.system.record_command(&format!("inject {value} into {node}"));
+        let task = Task { id: value, value: value as i64, made: self.system.now(), reply: None };
+        match (self.board.router(index), self.board.actor(index)) {
+            (Some(router), _) => router.tell(Msg::Task(task)),
+            (None, Some(actor)) => actor.tell(Msg::Task(task)),
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Breaks a node.
+    ///
+    /// # Errors
+    /// If there is no such node, or it is no actor.
+    pub fn break_node(&self, node: &str, how: Breakage) -> Result<(), DocError> {
+        let index = self.find(node)?;
+        let no_actor = || DocError::new(Place::node(node), "is no actor that could be broken");
+        let actor = self.board.actor(index).ok_or_else(no_actor)?;
+        match how {
+            Breakage::FailNext => {
+                self.system.record_command(&format!("let the next message of {node} fail"));
+                self.board.nodes[index].break_next();
+            }
+            Breakage::Stop => {
+                self.system.record_command(&format!("stop {node}"));
+                actor.stop();
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&self, node: &str) -> Result<usize, DocError> {
+        let missing = || DocError::new(Place::node(node), "there is no such node");
+        self.board.plan.node(node).ok_or_else(missing)
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Run({:?}, {} nodes, {:?})", self.board.plan.name, self.nodes.len(), self.system)
+    }
+}

@@ -1,0 +1,145 @@
+//! A validated document: ids resolved to indices, defaults filled in, streams cut into chains.
+//!
+//! Only [`super::validate()`] makes a plan, so whoever holds one need not check again.
+//! I1 every index in a plan is in range; I2 every parameter of the kind has a value within its bounds.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::schema::{Carries, Kind};
+
+/// A document that can be run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The document's name.
+    pub name: String,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// Virtual workers, or threads.
+    pub workers: u16,
+    /// Messages per activation.
+    pub throughput: u32,
+    /// Stream events per turn.
+    pub batch: u32,
+    /// Nodes in the order of the document.
+    pub nodes: Vec<PlanNode>,
+    /// Edges in the order of the document.
+    pub edges: Vec<PlanEdge>,
+    /// Streams: node indices from source to sink.
+    pub chains: Vec<Vec<usize>>,
+    /// Edges that are not drawn: (from a worker that replies, to the master).
+    pub replies: Vec<(usize, usize)>,
+}
+
+/// A node of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanNode {
+    /// The document's id.
+    pub id: String,
+    /// The label, or the id if it is empty.
+    pub label: String,
+    /// Its kind.
+    pub kind: &'static Kind,
+    /// The index of its supervisor.
+    pub parent: Option<usize>,
+    /// All parameters, defaults filled in.
+    pub params: Params,
+}
+
+/// An edge of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanEdge {
+    /// The document's id.
+    pub id: String,
+    /// Node and port where it starts.
+    pub from: (usize, &'static str),
+    /// Node and port where it ends.
+    pub to: (usize, &'static str),
+    /// What it carries.
+    pub carries: Carries,
+}
+
+impl Plan {
+    /// Finds a node by id.
+    pub fn node(&self, id: &str) -> Option<usize> {
+        self.nodes.iter().position(|n| n.id == id)
+    }
+
+    /// Lists the edges that leave a port, in the order of the document.
+    pub fn outgoing(&self, node: usize, port: &str) -> impl Iterator<Item = usize> {
+        self.edges
+            .iter()
+            .enumerate()
+            .filter(move |(_, e)| e.from.0 == node && e.from.1 == port)
+            .map(|(i, _)| i)
+    }
+}
+
+/// The values of a node's parameters, by key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Params(BTreeMap<&'static str, Value>);
+
+impl Params {
+    /// Takes the values that are written and fills in the defaults; unknown keys are left out.
+    pub fn resolve(kind: &'static Kind, written: &BTreeMap<String, Value>) -> Self {
+        let value =
+            |p: &super::schema::Param| written.get(p.key).cloned().unwrap_or_else(|| p.default.to_json());
+        Params(kind.params.iter().map(|p| (p.key, value(p))).collect())
+    }
+
+    /// Replaces a value that the schema has checked.
+    pub fn set(&mut self, key: &'static str, value: Value) {
+        self.0.insert(key, value);
+    }
+
+    /// Lists keys and values in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.0.iter().map(|(k, v)| (*k, v))
+    }
+
+    /// Reads a whole number; 0 where the kind has no such parameter.
+    pub fn int(&self, key: &str) -> i64 {
+        self.0.get(key).and_then(Value::as_i64).unwrap_or(0)
+    }
+
+    /// Reads a whole number that is never negative.
+    pub fn count(&self, key: &str) -> u64 {
+        u64::try_from(self.int(key)).unwrap_or(0)
+    }
+
+    /// Reads yes or no.
+    pub fn flag(&self, key: &str) -> bool {
+        self.0.get(key).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Reads a choice or a text.
+    pub fn text(&self, key: &str) -> &str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// Reads milliseconds, to the nanosecond.
+    pub fn millis(&self, key: &str) -> Duration {
+        Duration::from_nanos(self.scaled(key, 1e6))
+    }
+
+    /// Reads a rate in events per second as the time between two of them, to the nanosecond; a rate of 0 never comes.
+    pub fn period(&self, key: &str) -> Duration {
+        match self.scaled(key, 1e6) {
+            0 => Duration::MAX,
+            micro => Duration::from_nanos((1_000_000_000_000_000 / micro).max(1)),
+        }
+    }
+
+    /// Reads percent as parts per million.
+    pub fn per_million(&self, key: &str) -> u32 {
+        u32::try_from(self.scaled(key, 1e4)).unwrap_or(u32::MAX)
+    }
+
+    /// The one place where a number of the document becomes an integer: multiplied once, rounded once, the same everywhere.
+    fn scaled(&self, key: &str, factor: f64) -> u64 {
+        let x = self.0.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+        (x * factor).round() as u64
+    }
+}

@@ -1,0 +1,330 @@
+//! The kinds that exchange messages, and the group that supervises them.
+
+use super::{Carries::Message, Carries::Stream, Choice, Direction::In, Direction::Out};
+use super::{Family, Kind, Param, Port, Scale, port};
+
+const MINUTE: f64 = 60_000.0;
+const HOUR: f64 = 3_600_000.0;
+
+const fn choice(value: &'static str, title: &'static str) -> Choice {
+    Choice { value, title }
+}
+
+pub(super) static KINDS: [Kind; 8] =
+    [SOURCE, MASTER, ROUTER, WORKER, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
+
+const IN: Port = port("in", In, Message, "messages to handle").many().optional();
+const OUT: Port = port("out", Out, Message, "messages it sends");
+
+const SOURCE: Kind = Kind {
+    name: "source",
+    family: Family::Actor,
+    title: "Source",
+    doc: "sends messages at a constant, random or bursty rate",
+    ports: &[OUT],
+    params: &[
+        Param::choice(
+            "pattern",
+            "Pattern",
+            &[choice("constant", "Constant"), choice("poisson", "Poisson"), choice("burst", "Bursts")],
+            "constant",
+            "how its messages are spread over time",
+        ),
+        Param::num("rate_per_s", "Rate", (0.001, 1_000_000.0), 10.0, "messages per second, on average")
+            .unit("/s")
+            .live()
+            .when("pattern", &["constant", "poisson"])
+            .slider(0.1, 1_000.0, Scale::Log),
+        Param::int("burst", "Burst size", (1, 100_000), 10, "messages of one burst")
+            .live()
+            .when("pattern", &["burst"])
+            .slider(1.0, 1_000.0, Scale::Log),
+        Param::millis("interval_ms", "Burst interval", (0.001, HOUR), 1_000.0, "time from burst to burst")
+            .live()
+            .when("pattern", &["burst"])
+            .slider(1.0, 10_000.0, Scale::Log),
+        Param::int("count", "Count", (0, 1_000_000_000), 0, "stops after so many messages; 0 = never"),
+    ],
+};
+
+const MASTER: Kind = Kind {
+    name: "master",
+    family: Family::Actor,
+    title: "Master",
+    doc: "runs a job: sends tasks, matches the answers by id, aborts once if a worker is stopped",
+    ports: &[
+        port("out", Out, Message, "the tasks"),
+        port("result", Out, Message, "one message when every task is answered").optional(),
+    ],
+    params: &[
+        Param::int("tasks", "Tasks", (1, 100_000_000), 1_000, "how many tasks the job has").slider(
+            1.0,
+            1_000_000.0,
+            Scale::Log,
+        ),
+        Param::choice(
+            "pacing",
+            "Pacing",
+            &[
+                choice("none", "All at once"),
+                choice("rate", "By rate"),
+                choice("pending", "By pending tasks"),
+            ],
+            "none",
+            "what keeps it from sending everything at once",
+        ),
+        Param::num("rate_per_s", "Rate", (0.001, 10_000_000.0), 1_000.0, "tasks sent per second")
+            .unit("/s")
+            .live()
+            .when("pacing", &["rate"])
+            .slider(1.0, 1_000_000.0, Scale::Log),
+        Param::int(
+            "max_pending",
+            "Pending at most",
+            (1, 100_000_000),
+            5_000,
+            "tasks sent and not yet answered",
+        )
+        .live()
+        .when("pacing", &["pending"])
+        .slider(1.0, 100_000.0, Scale::Log),
+        Param::flag(
+            "watch",
+            "Watch the workers",
+            true,
+            "abort the job when a worker behind `out` is stopped",
+        ),
+        Param::millis(
+            "timeout_ms",
+            "Give up after",
+            (0.0, 24.0 * HOUR),
+            0.0,
+            "abort if not done by then; 0 = never",
+        ),
+    ],
+};
+
+const ROUTER: Kind = Kind {
+    name: "router",
+    family: Family::Actor,
+    title: "Router",
+    doc: "gives each message to one of its routees, or to all; routed in the sender",
+    ports: &[IN, port("out", Out, Message, "the routees").many()],
+    params: &[Param::choice(
+        "logic",
+        "Logic",
+        &[
+            choice("round_robin", "Round robin"),
+            choice("random", "Random"),
+            choice("smallest_mailbox", "Smallest mailbox"),
+            choice("broadcast", "Broadcast"),
+        ],
+        "round_robin",
+        "how a routee is chosen",
+    )],
+};
+
+const WORKER: Kind =
+    Kind {
+        name: "worker",
+        family: Family::Actor,
+        title: "Worker",
+        doc: "spends its service time on each message, may fail, then forwards or replies",
+        ports: &[IN, port("out", Out, Message, "what it forwards").needed_when("then", &["forward"])],
+        params: &[
+            Param::choice(
+                "cost",
+                "Spends",
+                &[choice("work", "CPU time"), choice("block", "A blocking call")],
+                "work",
+                "whether the service time is computing or waiting; both occupy a core of the run",
+            ),
+            SERVICE,
+            Param::millis("mean_ms", "Service time", (0.0, HOUR), 10.0, "mean time per message")
+                .live()
+                .slider(0.0, 2_000.0, Scale::Linear),
+            Param::choice(
+                "failure",
+                "Fails",
+                &[choice("none", "Never"), choice("nth", "Every nth"), choice("probability", "By chance")],
+                "none",
+                "when handling a message fails",
+            )
+            .live()
+            .fault(),
+            Param::int(
+                "nth",
+                "Every",
+                (1, 1_000_000),
+                10,
+                "each so many-th message fails, counted over restarts",
+            )
+            .live()
+            .fault()
+            .when("failure", &["nth"])
+            .slider(1.0, 100.0, Scale::Log),
+            Param::num("percent", "Chance", (0.0, 100.0), 10.0, "share of messages that fail")
+                .unit("%")
+                .live()
+                .fault()
+                .when("failure", &["probability"])
+                .slider(0.0, 100.0, Scale::Linear),
+            Param::flag("retry", "Retry", false, "forward the failing message to itself before a restart"),
+            Param::choice(
+                "then",
+                "Then",
+                &[
+                    choice("forward", "Forwards it"),
+                    choice("reply", "Replies"),
+                    choice("reply_after", "Replies later"),
+                    choice("absorb", "Keeps it"),
+                ],
+                "forward",
+                "what it does with a handled message",
+            ),
+            Param::millis(
+                "delay_ms",
+                "Later by",
+                (0.0, HOUR),
+                1_000.0,
+                "a timer that runs between the message and its reply",
+            )
+            .live()
+            .when("then", &["reply_after"])
+            .slider(0.0, 10_000.0, Scale::Linear),
+            CAPACITY,
+            OVERFLOW,
+        ],
+    };
+
+const SERVICE: Param = Param::choice(
+    "service",
+    "Service time is",
+    &[choice("constant", "Constant"), choice("uniform", "Uniform"), choice("exponential", "Exponential")],
+    "constant",
+    "how service times spread around their mean; uniform runs from 0 to twice the mean",
+)
+.live();
+
+const CAPACITY: Param =
+    Param::int("mailbox", "Mailbox", (0, 1_000_000), 0, "messages that may wait; 0 = unbounded").slider(
+        0.0,
+        1_000.0,
+        Scale::Linear,
+    );
+
+const OVERFLOW: Param = Param::choice(
+    "overflow",
+    "When full",
+    &[
+        choice("drop_new", "Drop the new one"),
+        choice("drop_oldest", "Drop the oldest"),
+        choice("reject_to_sender", "Reject to the sender"),
+        choice("backpressure", "Hold the sender back"),
+    ],
+    "backpressure",
+    "what a full mailbox does; no meaning for an unbounded one",
+);
+
+const COLLECTOR: Kind = Kind {
+    name: "collector",
+    family: Family::Actor,
+    title: "Collector",
+    doc: "the end of the line: counts messages and their age",
+    ports: &[IN],
+    params: &[
+        Param::millis("work_ms", "Work", (0.0, HOUR), 0.0, "CPU time per message").live().slider(
+            0.0,
+            1_000.0,
+            Scale::Linear,
+        ),
+        CAPACITY,
+        OVERFLOW,
+    ],
+};
+
+const SUPERVISOR: Kind = Kind {
+    name: "supervisor",
+    family: Family::Group,
+    title: "Supervisor",
+    doc: "decides what happens when one of its children fails",
+    ports: &[],
+    params: &[
+        Param::choice(
+            "strategy",
+            "Strategy",
+            &[choice("one_for_one", "One for one"), choice("all_for_one", "All for one")],
+            "one_for_one",
+            "who is treated when a child fails: that child, or all of them",
+        ),
+        Param::choice(
+            "directive",
+            "On failure",
+            &[
+                choice("restart", "Restart"),
+                choice("resume", "Resume"),
+                choice("stop", "Stop"),
+                choice("escalate", "Escalate"),
+            ],
+            "restart",
+            "what it decides",
+        ),
+        Param::int(
+            "max_restarts",
+            "Restarts at most",
+            (0, 1_000_000),
+            10,
+            "within the time below; one more and it stops the child",
+        ),
+        Param::millis(
+            "within_ms",
+            "Within",
+            (1.0, 24.0 * HOUR),
+            10_000.0,
+            "the sliding window in which restarts count",
+        ),
+        Param::millis(
+            "backoff_min_ms",
+            "First delay",
+            (0.0, 10.0 * MINUTE),
+            0.0,
+            "wait before a restart, doubled each time; 0 = none",
+        ),
+        Param::millis("backoff_max_ms", "Longest delay", (0.0, HOUR), 10_000.0, "upper end of the wait"),
+    ],
+};
+
+const TO_STREAM: Kind = Kind {
+    name: "to_stream",
+    family: Family::Bridge,
+    title: "Messages to stream",
+    doc: "an actor whose messages become the elements of a stream",
+    ports: &[IN, port("out", Out, Stream, "each message as an element")],
+    params: &[
+        Param::int("buffer", "Buffer", (1, 4_096), 16, "messages that wait for demand").slider(
+            1.0,
+            256.0,
+            Scale::Log,
+        ),
+        Param::choice(
+            "overflow",
+            "When full",
+            &[
+                choice("drop_head", "Drop the oldest"),
+                choice("drop_new", "Drop the new one"),
+                choice("fail", "Fail the stream"),
+            ],
+            "drop_head",
+            "what a message without room does",
+        ),
+    ],
+};
+
+const TO_ACTOR: Kind = Kind {
+    name: "to_actor",
+    family: Family::Bridge,
+    title: "Stream to messages",
+    doc: "sends each element of a stream as a message",
+    ports: &[port("in", In, Stream, "the elements"), OUT],
+    params: &[],
+};

@@ -1,0 +1,280 @@
+//! Bad documents: each gives a message that names the place, and all faults come at once.
+
+use footlights::scenario::document::{PortRef, Scenario};
+use footlights::scenario::{DocError, can_connect, validate};
+
+/// Reads and validates; gives all faults as text.
+fn faults(text: &str) -> Vec<String> {
+    let result = Scenario::parse(text).and_then(|s| validate(&s).map(|_| ()));
+    result.err().unwrap_or_default().iter().map(DocError::to_string).collect()
+}
+
+fn doc(nodes: &str, edges: &str) -> String {
+    format!(r#"{{"version":1,"seed":1,"workers":2,"nodes":[{nodes}],"edges":[{edges}]}}"#)
+}
+
+/// The only fault starts with `place` and goes on with `reason`.
+#[track_caller]
+fn check(text: &str, place: &str, reason: &str) {
+    let got = faults(text);
+    assert_eq!(got.len(), 1, "{got:#?}");
+    assert!(got[0].starts_with(place), "{:?} does not name the place {place:?}", got[0]);
+    assert!(got[0].contains(reason), "{:?} does not say {reason:?}", got[0]);
+}
+
+fn edge(from: &str, to: &str) -> String {
+    format!(r#"{{"id":"e","from":"{from}","to":"{to}"}}"#)
+}
+
+const WORKER: &str = r#"{"id":"w","kind":"worker","params":{"then":"absorb"}}"#;
+
+#[test]
+fn an_empty_canvas_is_a_scenario() {
+    assert!(faults(&doc("", "")).is_empty());
+}
+
+#[test]
+fn unknown_kind() {
+    check(
+        &doc(r#"{"id":"x","kind":"wroker"}"#, ""),
+        r#"node "x""#,
+        "unknown kind \"wroker\"; did you mean worker?",
+    );
+}
+
+#[test]
+fn dangling_edge() {
+    let text = doc(r#"{"id":"s","kind":"source"}"#, r#"{"id":"e1","from":"s.out","to":"gone.in"}"#);
+    let got = faults(&text);
+    assert!(got[0].starts_with(r#"edge "e1": it leads to the node "gone", which does not exist"#), "{got:?}");
+    assert!(got[1].starts_with(r#"node "s", port "out": is not wired"#), "{got:?}");
+}
+
+#[test]
+fn no_such_port() {
+    let text = doc(&format!("{WORKER},{}", r#"{"id":"r","kind":"range"}"#), &edge("w.exit", "w.in"));
+    let got = faults(&text);
+    assert!(got[0].contains(r#""w" has no port "exit"; its ports are in, out"#), "{got:?}");
+}
+
+#[test]
+fn duplicate_ids() {
+    check(&doc(&format!("{WORKER},{WORKER}"), ""), r#"node "w""#, "two nodes have this id");
+    let two = r#"{"id":"v","kind":"worker"},{"id":"u","kind":"worker"},"#;
+    let edges = format!("{},{}", edge("v.out", "w.in"), edge("u.out", "w.in"));
+    check(&doc(&format!("{two}{WORKER}"), &edges), r#"edge "e""#, "two edges have this id");
+}
+
+#[test]
+fn bad_ids() {
+    check(&doc(r#"{"id":"a b","kind":"collector"}"#, ""), r#"node "a b""#, "no proper id");
+    check(&doc(r#"{"id":"","kind":"collector"}"#, ""), r#"node """#, "no proper id");
+}
+
+#[test]
+fn bad_values() {
+    let with = |value: &str| {
+        doc(&format!(r#"{{"id":"w","kind":"worker","params":{{"then":"absorb",{value}}}}}"#), "")
+    };
+    let at = |key: &str| format!(r#"node "w", parameter "{key}""#);
+    check(&with(r#""mean_ms":-3"#), &at("mean_ms"), "must be 0 or more, not -3");
+    check(&with(r#""mean_ms":"NaN""#), &at("mean_ms"), "must be a number");
+    check(&with(r#""mean_ms":"10""#), &at("mean_ms"), "not the text \"10\"");
+    check(&with(r#""mean_ms":null"#), &at("mean_ms"), "not null");
+    check(&with(r#""nth":0"#), &at("nth"), "must be 1 or more, not 0");
+    check(&with(r#""nth":2.5"#), &at("nth"), "must be a whole number");
+    check(&with(r#""percent":101"#), &at("percent"), "must be 100 or less");
+    check(&with(r#""retry":"yes""#), &at("retry"), "must be true or false");
+    check(&with(r#""service":"normal""#), &at("service"), "must be one of constant, uniform, exponential");
+    check(&with(r#""mean":3"#), &at("mean"), "worker has no such parameter");
+    check(&with(r#""nht":3"#), &at("nht"), "did you mean nth?");
+}
+
+#[test]
+fn a_negative_rate_names_the_source() {
+    let nodes = format!(r#"{{"id":"s","kind":"source","params":{{"rate_per_s":-1}}}},{WORKER}"#);
+    check(&doc(&nodes, &edge("s.out", "w.in")), r#"node "s", parameter "rate_per_s""#, "or more, not -1");
+}
+
+#[test]
+fn numbers_that_json_does_not_have() {
+    check(&doc(r#"{"id":"w","kind":"worker","params":{"mean_ms":NaN}}"#, ""), "line 1 column", "is no JSON");
+    check(
+        &doc(r#"{"id":"w","kind":"worker","params":{"mean_ms":1e999}}"#, ""),
+        "line 1 column",
+        "out of range",
+    );
+}
+
+#[test]
+fn unwired_and_wired_twice() {
+    check(&doc(r#"{"id":"m","kind":"worker"}"#, ""), r#"node "m", port "out""#, "is not wired");
+    let nodes = format!(r#"{{"id":"s","kind":"source"}},{WORKER},{{"id":"c","kind":"collector"}}"#);
+    let edges = r#"{"id":"a","from":"s.out","to":"w.in"},{"id":"b","from":"s.out","to":"c.in"}"#.to_string();
+    check(
+        &doc(&nodes, &edges),
+        r#"node "s", port "out""#,
+        "has 2 edges, one is allowed; put a router behind it",
+    );
+    let again = r#"{"id":"a","from":"s.out","to":"w.in"},{"id":"b","from":"s.out","to":"w.in"}"#.to_string();
+    check(&doc(&nodes, &again), r#"edge "b""#, "s.out and w.in are already joined");
+}
+
+#[test]
+fn ends_that_do_not_fit() {
+    let nodes = format!(r#"{WORKER},{{"id":"v","kind":"worker","params":{{"then":"absorb"}}}}"#);
+    check(
+        &doc(&nodes, &edge("w.out", "v.out")),
+        r#"edge "e", node "v", port "out""#,
+        "both ends are outputs",
+    );
+    check(&doc(&nodes, &edge("w.in", "v.out")), r#"edge "e", node "v", port "out""#, "swap its ends");
+    let got = faults(&doc(&format!(r#"{WORKER},{{"id":"i","kind":"ignore"}}"#), &edge("w.out", "i.in")));
+    assert!(
+        got[0].contains("messages cannot enter an input for stream elements: put a to_stream between"),
+        "{got:?}"
+    );
+}
+
+#[test]
+fn parents() {
+    let child = |parent: &str| format!(r#"{{"id":"c","kind":"collector","parent":"{parent}"}}"#);
+    check(&doc(&child("s"), ""), r#"node "c""#, "its parent \"s\" does not exist");
+    check(&doc(&format!("{WORKER},{}", child("w")), ""), r#"node "c""#, "is a worker, not a supervisor");
+    let circle = r#"{"id":"a","kind":"supervisor","parent":"b"},{"id":"b","kind":"supervisor","parent":"a"}"#;
+    assert_eq!(faults(&doc(circle, "")).len(), 2);
+    check(&doc(r#"{"id":"a","kind":"supervisor","parent":"a"}"#, ""), r#"node "a""#, "its own ancestor");
+}
+
+#[test]
+fn streams_need_a_source_and_a_sink() {
+    let range = r#"{"id":"r","kind":"range"},{"id":"m","kind":"map"}"#;
+    check(&doc(range, &edge("r.out", "m.in")), r#"node "m", port "out""#, "is not wired");
+    let map = r#"{"id":"m","kind":"map"},{"id":"i","kind":"ignore"}"#;
+    check(&doc(map, &edge("m.out", "i.in")), r#"node "m", port "in""#, "is not wired");
+    let circle = doc(r#"{"id":"m","kind":"map"}"#, &edge("m.out", "m.in"));
+    check(&circle, r#"node "m""#, "its stream is a circle");
+}
+
+#[test]
+fn a_circle_of_routers_is_refused() {
+    let nodes = r#"{"id":"a","kind":"router"},{"id":"b","kind":"router"}"#.to_string();
+    let edges = r#"{"id":"1","from":"a.out","to":"b.in"},{"id":"2","from":"b.out","to":"a.in"}"#;
+    let got = faults(&doc(&nodes, edges));
+    assert!(got.len() == 2 && got[0].contains("circle of routers"), "{got:?}");
+}
+
+#[test]
+fn settings_are_bounded() {
+    let with = |key: &str, value: &str| {
+        format!(r#"{{"version":1,"seed":1,"workers":2,"nodes":[],"edges":[],"{key}":{value}}}"#)
+    };
+    let of = |workers: u32| format!(r#"{{"version":1,"seed":1,"workers":{workers},"nodes":[],"edges":[]}}"#);
+    check(&of(0), r#"setting "workers""#, "must be 1 to 64, not 0");
+    check(&of(65), r#"setting "workers""#, "must be 1 to 64, not 65");
+    check(&with("throughput", "0"), r#"setting "throughput""#, "must be 1 to 1000000");
+    check(&with("batch", "257"), r#"setting "batch""#, "must be 1 to 256");
+    check(&with("name", &format!("{:?}", "x".repeat(2_001))), r#"setting "name""#, "2001 characters");
+    check(&with("colour", "3"), r#"setting "colour""#, "unknown field `colour`");
+    check(r#"{"version":1,"seed":-1,"workers":1,"nodes":[],"edges":[]}"#, r#"setting "seed""#, "-1");
+    let text = doc(r#"{"id":"w","kind":"collector","x":"left"}"#, "");
+    check(&text, r#"node "w", parameter "x""#, "expected i32");
+    check(
+        &doc(WORKER, r#"{"id":"e","from":"w","to":"w.in"}"#),
+        r#"edge "e", field "from""#,
+        "write node.port",
+    );
+}
+
+#[test]
+fn newer_and_foreign_texts() {
+    check(
+        r#"{"version":2,"shiny":true}"#,
+        r#"setting "version""#,
+        "newer Footlights: version 2, this one reads 1",
+    );
+    check(r#"{"seed":1}"#, r#"setting "version""#, "is missing");
+    check("[1,2]", "document", "is no JSON object");
+    check("", "line", "ends too early");
+    check("<html>", "line 1 column 1", "is no JSON");
+}
+
+#[test]
+fn a_truncated_file_says_so_wherever_it_was_cut() {
+    let whole = doc(&format!("{WORKER},{}", r#"{"id":"s","kind":"source"}"#), &edge("s.out", "w.in"));
+    for cut in 1..whole.len() {
+        check(&whole[..cut], "line 1 column", "ends too early");
+    }
+}
+
+#[test]
+fn a_file_of_ten_megabytes_is_refused_unread() {
+    check(&" ".repeat(10_000_000), "document", "has 10000000 bytes, 2000000 at most are read");
+}
+
+#[test]
+fn caps_on_nodes_edges_labels_and_faults() {
+    let many = |n: usize| {
+        (0..n).map(|i| format!(r#"{{"id":"n{i}","kind":"collector"}}"#)).collect::<Vec<_>>().join(",")
+    };
+    assert!(faults(&doc(&many(5_000), "")).is_empty());
+    check(&doc(&many(5_001), ""), r#"setting "nodes""#, "5001 entries, 5000 at most");
+    let label = format!(r#"{{"id":"c","kind":"collector","label":{:?}}}"#, "é".repeat(2_001));
+    check(&doc(&label, ""), r#"node "c""#, "label has 2001 characters");
+    let bad: Vec<_> = (0..500).map(|i| format!(r#"{{"id":"n{i}","kind":"x"}}"#)).collect();
+    let got = faults(&doc(&bad.join(","), ""));
+    assert_eq!(got.len(), 100);
+    assert!(got[99].contains("401 more faults"), "{}", got[99]);
+}
+
+#[test]
+fn all_faults_come_at_once() {
+    let nodes = r#"{"id":"a","kind":"teapot"},{"id":"b","kind":"source","params":{"burst":0,"count":-1}},{"kind":"map"}"#;
+    let text = doc(nodes, &edge("b.out", "z.in"));
+    assert_eq!(
+        faults(&text).len(),
+        1,
+        "a node without an id is a fault of shape, found before the meaning is checked"
+    );
+    let text = text.replace(r#",{"kind":"map"}"#, "");
+    assert_eq!(faults(&text).len(), 5, "{:#?}", faults(&text));
+}
+
+#[test]
+fn unknown_kinds_survive_a_round_trip() {
+    let text = doc(r#"{"id":"a","kind":"teapot","params":{"lid":[1,{"x":null}]}}"#, "");
+    let read = Scenario::parse(&text).expect("shape is right");
+    assert_eq!(Scenario::parse(&read.to_text()).expect("what was written can be read"), read);
+    assert_eq!(read.nodes[0].params["lid"][1]["x"], serde_json::Value::Null);
+}
+
+#[test]
+fn dragging_gives_the_reason() {
+    let nodes = format!(
+        r#"{WORKER},{{"id":"s","kind":"source"}},{{"id":"c","kind":"collector"}},{{"id":"r","kind":"router"}},
+        {{"id":"q","kind":"router"}},{{"id":"m","kind":"map"}},{{"id":"n","kind":"map"}},{{"id":"t","kind":"teapot"}}"#
+    );
+    let edges = r#"{"id":"1","from":"s.out","to":"w.in"},{"id":"2","from":"r.out","to":"q.in"},
+        {"id":"3","from":"m.out","to":"n.in"}"#;
+    let doc = Scenario::parse(&doc(&nodes, edges)).expect("shape is right");
+    let port = |text: &str| PortRef::try_from(text.to_owned()).expect("a port");
+    let verdict = |from: &str, to: &str| can_connect(&doc, &port(from), &port(to));
+    assert_eq!(verdict("w.out", "c.in"), Ok(()));
+    assert_eq!(verdict("w.out", "w.in"), Ok(()), "an actor may send to itself");
+    for (from, to, reason) in [
+        ("s.out", "c.in", "put a router behind it"),
+        ("s.out", "w.in", "already joined"),
+        ("q.out", "r.in", "circle of routers"),
+        ("n.out", "m.in", "circle in the stream"),
+        ("n.out", "n.in", "already wired"),
+        ("w.out", "m.in", "put a to_stream between"),
+        ("n.out", "w.in", "put a to_actor between"),
+        ("w.in", "s.out", "swap its ends"),
+        ("w.out", "t.in", "unknown"),
+        ("w.out", "x.in", "no node"),
+        ("w.up", "c.in", "no port"),
+    ] {
+        let why = verdict(from, to).expect_err(to);
+        assert!(why.contains(reason), "{from} → {to}: {why}");
+    }
+}

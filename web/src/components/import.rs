@@ -1,0 +1,97 @@
+//! The import dialog: a file or a text; what is wrong with it, with places; what was open stays as it was.
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::*;
+use web_sys::{File, FileReader, HtmlInputElement, HtmlTextAreaElement};
+use yew::prelude::*;
+
+use super::Part;
+use crate::model::locale as text;
+use crate::model::state::Action;
+
+/// A larger file is no scenario.
+const FILE_BYTES_MAX: f64 = 2_000_000.0;
+
+/// The dialog.
+#[component]
+pub fn ImportDialog(part: &Part) -> Html {
+    let area = use_node_ref();
+    {
+        let area = area.clone();
+        use_effect_with((), move |()| {
+            if let Some(area) = area.cast::<HtmlTextAreaElement>() {
+                let _ = area.focus();
+            }
+        });
+    }
+    let Some(import) = &part.state.import else { return Html::default() };
+    let open = {
+        let (act, area) = (part.act.clone(), area.clone());
+        Callback::from(move |_: MouseEvent| {
+            if let Some(area) = area.cast::<HtmlTextAreaElement>() {
+                act.emit(Action::Import(area.value()));
+            }
+        })
+    };
+    let from_file = {
+        let act = part.act.clone();
+        Callback::from(move |e: Event| {
+            let input = e.target_dyn_into::<HtmlInputElement>();
+            if let Some(file) = input.and_then(|i| i.files()).and_then(|f| f.get(0)) {
+                read(&file, act.clone());
+            }
+        })
+    };
+    let cancel = part.on::<MouseEvent>(Action::ShowImport(false));
+    let on_key = {
+        let act = part.act.clone();
+        Callback::from(move |e: KeyboardEvent| {
+            e.stop_propagation();
+            if e.key() == "Escape" {
+                act.emit(Action::ShowImport(false));
+            }
+        })
+    };
+    html! {
+        <div class="veil" onkeydown={on_key}>
+            <div class="dialog" role="dialog" aria-modal="true" aria-labelledby="import-title">
+                <h2 id="import-title">{ text::IMPORT_TITLE }</h2>
+                <label>{ text::IMPORT_FILE }<input type="file" accept=".json,application/json" data-testid="import-file" onchange={from_file} /></label>
+                <label>{ text::IMPORT_TEXT }<textarea ref={area} data-testid="import-text" rows="10" spellcheck="false"></textarea></label>
+                { errors(&import.errors) }
+                <p class="actions">
+                    <button type="button" class="primary" data-testid="import-apply" onclick={open}>{ text::IMPORT_OPEN }</button>
+                    <button type="button" data-testid="import-cancel" onclick={cancel}>{ text::CANCEL }</button>
+                </p>
+            </div>
+        </div>
+    }
+}
+
+fn errors(errors: &[String]) -> Html {
+    if errors.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <div class="problem" role="alert" data-testid="import-error">
+            <ul>{ for errors.iter().take(20).map(|e| html! { <li>{ e }</li> }) }</ul>
+            <p>{ text::IMPORT_KEPT }</p>
+        </div>
+    }
+}
+
+fn read(file: &File, act: Callback<Action>) {
+    if file.size() > FILE_BYTES_MAX {
+        return act.emit(Action::ImportFailed(text::FILE_TOO_LARGE.into()));
+    }
+    let Ok(reader) = FileReader::new() else { return };
+    let done = {
+        let reader = reader.clone();
+        Closure::once_into_js(move || {
+            let content = reader.result().ok().and_then(|r| r.as_string());
+            act.emit(content.map_or(Action::ImportFailed(text::FILE_UNREADABLE.into()), Action::Import));
+        })
+    };
+    reader.set_onloadend(Some(done.unchecked_ref()));
+    let _ = reader.read_as_text(file);
+}

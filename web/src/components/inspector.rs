@@ -1,0 +1,257 @@
+//! The selected node: its form, its numbers, the decisions made about it.
+
+use footlights::scenario::document::Node;
+use footlights::scenario::schema::{self, Param};
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+use super::Part;
+use super::param_field::{field, is_shown};
+use crate::engine::protocol::NodeDetail;
+use crate::engine::telemetry::{NO_AGE, NodeRow};
+use crate::model::geometry::is_group;
+use crate::model::state::{Action, InspectorTab, Tool};
+use crate::model::{format, locale as text, reduce};
+
+/// The panel at the right.
+#[component]
+pub fn Inspector(part: &Part) -> Html {
+    html! {
+        <aside class="inspector" id="inspector" data-testid="inspector" aria-label={text::INSPECTOR}>
+            { match part.state.selected_node() {
+                Some(node) => of_node(part, node),
+                None => of_scenario(part),
+            } }
+        </aside>
+    }
+}
+
+fn of_scenario(part: &Part) -> Html {
+    let doc = &part.state.doc;
+    let several = part.state.selection.nodes.len() > 1;
+    html! {
+        <>
+            <h2>{ &doc.name }</h2>
+            if !doc.about.is_empty() { <p class="about">{ &doc.about }</p> }
+            <p class="quiet">{ text::NOTHING_SELECTED }</p>
+            if several {
+                <p class="actions"><button type="button" onclick={part.on(Action::Group)}>{ text::GROUP }</button></p>
+            }
+            if !part.state.selection.is_empty() {
+                <p class="actions"><button type="button" onclick={part.on(Action::Delete)}>{ text::DELETE }</button></p>
+            }
+        </>
+    }
+}
+
+fn of_node(part: &Part, node: &Node) -> Html {
+    let tabs = [
+        (InspectorTab::Params, "params", text::TAB_PARAMS),
+        (InspectorTab::Stats, "stats", text::TAB_STATS),
+        (InspectorTab::Why, "why", text::TAB_WHY),
+    ];
+    let title = schema::kind(&node.kind).map_or(node.kind.as_str(), |k| k.title);
+    html! {
+        <>
+            <h2>{ part.state.label_of(&node.id) }<small>{ title }</small></h2>
+            <div class="tabs" role="tablist" aria-label={text::INSPECTOR}>
+                { for tabs.into_iter().map(|(tab, id, name)| {
+                    let on = part.state.inspector == tab;
+                    html! {
+                        <button key={id} type="button" role="tab" aria-selected={on.to_string()}
+                            data-testid={format!("inspector-tab-{id}")} onclick={part.on(Action::ShowInspector(tab))}>{ name }</button>
+                    }
+                }) }
+            </div>
+            <div class="panel" role="tabpanel" tabindex="0" key={node.id.clone()} aria-label={text::INSPECTOR}>
+                { match part.state.inspector {
+                    InspectorTab::Params => params(part, node),
+                    InspectorTab::Stats => stats(part, node),
+                    InspectorTab::Why => why(part, node),
+                } }
+            </div>
+        </>
+    }
+}
+
+fn params(part: &Part, node: &Node) -> Html {
+    let all: &'static [Param] = schema::kind(&node.kind).map_or(&[], |k| k.params);
+    let shown: Vec<_> = all.iter().filter(|p| is_shown(node, p, all)).collect();
+    let (faults, usual): (Vec<_>, Vec<_>) = shown.into_iter().partition(|p| p.fault);
+    let problems = reduce::problems_of_node(&part.state, &node.id);
+    html! {
+        <>
+            { for problems.into_iter().map(|p| html! { <p class="problem" role="note">{ p }</p> }) }
+            { for usual.into_iter().map(|p| field(part, node, p)) }
+            if !faults.is_empty() {
+                <h3>{ text::FAULTS }</h3>
+                { for faults.into_iter().map(|p| field(part, node, p)) }
+            }
+            { label(part, node) }
+            { parent(part, node) }
+            { actions(part, node) }
+        </>
+    }
+}
+
+fn label(part: &Part, node: &Node) -> Html {
+    let (act, id) = (part.act.clone(), node.id.clone());
+    let onchange = Callback::from(move |e: Event| {
+        if let Some(input) = e.target_dyn_into::<HtmlInputElement>() {
+            let short: String = input.value().trim().chars().take(200).collect();
+            act.emit(Action::SetLabel(id.clone(), short));
+        }
+    });
+    html! {
+        <div class="field">
+            <label for="param-label">{ text::LABEL }</label>
+            <input type="text" id="param-label" data-testid="param-label" value={node.label.clone()}
+                placeholder={node.id.clone()} {onchange} />
+        </div>
+    }
+}
+
+fn parent(part: &Part, node: &Node) -> Html {
+    if !schema::kind(&node.kind).is_some_and(|k| k.may_have_parent()) {
+        return Html::default();
+    }
+    let below = crate::model::geometry::with_descendants(&part.state.doc, &node.id);
+    let groups = part.state.doc.nodes.iter().filter(|n| is_group(n) && !below.contains(&n.id));
+    let (act, id) = (part.act.clone(), node.id.clone());
+    let onchange = Callback::from(move |e: Event| {
+        if let Some(select) = e.target_dyn_into::<HtmlSelectElement>() {
+            let parent = Some(select.value()).filter(|v| !v.is_empty());
+            act.emit(Action::SetParent(vec![id.clone()], parent));
+        }
+    });
+    html! {
+        <div class="field">
+            <label for="param-parent">{ text::SUPERVISED_BY }</label>
+            <select id="param-parent" data-testid="param-parent" {onchange}>
+                <option value="" selected={node.parent.is_none()}>{ text::NOBODY }</option>
+                { for groups.map(|g| html! {
+                    <option key={g.id.clone()} value={g.id.clone()} selected={node.parent.as_ref() == Some(&g.id)}>
+                        { part.state.label_of(&g.id) }
+                    </option>
+                }) }
+            </select>
+        </div>
+    }
+}
+
+fn actions(part: &Part, node: &Node) -> Html {
+    let group = is_group(node);
+    let connect = Action::Take(Tool::ConnectList { node: node.id.clone(), from: None });
+    let takes_messages = schema::kind(&node.kind).is_some_and(|k| {
+        k.family == schema::Family::Actor && k.port("in").is_some()
+    });
+    let button = |id: &'static str, name: &'static str, action: Action| {
+        html! { <button type="button" data-testid={id} onclick={part.on(action)}>{ name }</button> }
+    };
+    html! {
+        <p class="actions">
+            if group { { button("node-ungroup", text::UNGROUP, Action::Ungroup) } }
+            else {
+                { button("node-connect", text::CONNECT, connect) }
+                if schema::kind(&node.kind).is_some_and(|k| k.may_have_parent()) {
+                    { button("node-group", text::GROUP, Action::Group) }
+                }
+            }
+            if takes_messages && node.kind != "router" {
+                { button("node-inject", text::INJECT, Action::Inject) }
+                { button("node-fail", text::FAIL_NEXT, Action::FailNext) }
+            }
+            { button("node-delete", text::DELETE, Action::Delete) }
+        </p>
+    }
+}
+
+fn stats(part: &Part, node: &Node) -> Html {
+    let live = part.live.borrow();
+    let detail = live.detail.as_ref().filter(|d| d.node == node.id);
+    let mut rows: Vec<(String, String)> = Vec::new();
+    rows.push(("rate".into(), format::rate(live.node_rate(&node.id))));
+    if let Some(row) = live.node(&node.id) {
+        rows.extend(row_facts(row));
+    }
+    if let Some(detail) = detail {
+        rows.extend(detail_facts(detail));
+    }
+    html! {
+        <>
+            { spark(&live.spark(&node.id)) }
+            <dl class="facts">
+                { for rows.into_iter().map(|(name, value)| html! {
+                    <div key={name.clone()} data-testid={format!("stat-{}", name.replace(' ', "-"))}><dt>{ name }</dt><dd>{ value }</dd></div>
+                }) }
+            </dl>
+        </>
+    }
+}
+
+fn row_facts(row: &NodeRow) -> Vec<(String, String)> {
+    let share = |permille: u16| format!("{} %", format::short(f64::from(permille) / 10.0));
+    let age = match row.oldest_age_us {
+        NO_AGE => text::NO_DATA.into(),
+        us => format::time_ns(u64::from(us) * 1_000),
+    };
+    vec![
+        ("state".into(), row.state.name().replace('_', " ")),
+        ("busy".into(), share(row.busy_permille)),
+        ("awaiting room".into(), share(row.backpressured_permille)),
+        ("blocked".into(), share(row.blocked_permille)),
+        ("queued".into(), format::grouped(u64::from(row.queued))),
+        ("oldest message".into(), age),
+        ("restarts".into(), format::grouped(u64::from(row.restarts))),
+    ]
+}
+
+fn detail_facts(detail: &NodeDetail) -> Vec<(String, String)> {
+    let mut rows: Vec<_> = detail
+        .counters
+        .iter()
+        .filter(|c| !matches!(c.name.as_str(), "queued" | "restarts"))
+        .map(|c| (c.name.replace('_', " "), format::grouped(c.value)))
+        .collect();
+    if let Some(mailbox) = &detail.mailbox {
+        let room = mailbox.capacity.map_or("unbounded".into(), format::grouped);
+        rows.push(("mailbox".into(), format!("{} of {room}", format::grouped(mailbox.depth))));
+        rows.push(("when full".into(), mailbox.policy.replace('_', " ")));
+    }
+    rows
+}
+
+/// The rate over the last minute as a line.
+fn spark(points: &[f32]) -> Html {
+    if points.len() < 2 {
+        return Html::default();
+    }
+    let top = points.iter().copied().fold(1e-6, f32::max);
+    let at = |(i, p): (usize, &f32)| {
+        format!("{:.1},{:.1}", i as f32 * 200.0 / (points.len() - 1) as f32, 38.0 - 36.0 * p / top)
+    };
+    let line: Vec<String> = points.iter().enumerate().map(at).collect();
+    let label = format!("rate over the last {} s, at most {}/s", points.len(), format::big(f64::from(top)));
+    html! {
+        <svg class="spark" viewBox="0 0 200 40" preserveAspectRatio="none" role="img" aria-label={label}>
+            <polyline points={line.join(" ")} fill="none" vector-effect="non-scaling-stroke" />
+        </svg>
+    }
+}
+
+fn why(part: &Part, node: &Node) -> Html {
+    let live = part.live.borrow();
+    let detail = live.detail.as_ref().filter(|d| d.node == node.id);
+    let decisions = detail.map(|d| d.decisions.as_slice()).unwrap_or_default();
+    html! {
+        if decisions.is_empty() {
+            <p class="quiet">{ text::NO_DECISIONS }</p>
+        } else {
+            <ol class="why">
+                { for decisions.iter().map(|d| html! {
+                    <li><span class="when">{ format!("#{} {}", format::grouped(d.turn), format::time_ns(d.at_ns)) }</span>{ &d.why }</li>
+                }) }
+            </ol>
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The parts of the page, one file each. They draw from [`crate::model::state::State`] and hand back actions.
+
+pub mod banner;
+pub mod connect_list;
+pub mod dock;
+pub mod import;
+pub mod inspector;
+pub mod menu;
+pub mod palette;
+pub mod param_field;
+pub mod stage;
+pub mod status;
+pub mod table;
+pub mod transport;
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use crate::canvas::SharedLive;
+use crate::model::state::{Action, State};
+
+/// What every part gets: the state, the counters, and where actions go.
+#[derive(Clone, Properties)]
+pub struct Part {
+    /// The page's state.
+    pub state: Rc<State>,
+    /// Counters, which change without a new rendering.
+    pub live: SharedLive,
+    /// Where actions go.
+    pub act: Callback<Action>,
+    /// Changes four times a second, so that panels look at the counters again.
+    #[prop_or_default]
+    pub tick: u32,
+}
+
+impl PartialEq for Part {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.state, &other.state) && self.tick == other.tick
+    }
+}
+
+impl Part {
+    /// A callback that sends an action.
+    pub fn on<E>(&self, action: Action) -> Callback<E> {
+        let act = self.act.clone();
+        Callback::from(move |_| act.emit(action.clone()))
+    }
+
+    /// A copy without the tick, for parts that show no counters.
+    #[must_use]
+    pub fn still(&self) -> Part {
+        Part { tick: 0, ..self.clone() }
+    }
+}

@@ -1,0 +1,201 @@
+//! One parameter of a node as a field, made from the schema: slider with number, choice, switch, text.
+
+use footlights::scenario::document::Node;
+use footlights::scenario::schema::{Param, ParamType, Scale};
+use serde_json::Value;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+use super::Part;
+use crate::model::state::Action;
+use crate::model::{format, locale as text};
+
+/// Places of a slider.
+const PLACES: f64 = 200.0;
+
+/// The value in force: the document's, or the schema's default.
+pub fn value_of(node: &Node, param: &Param) -> Value {
+    node.params.get(param.key).cloned().unwrap_or_else(|| param.default.to_json())
+}
+
+/// Tells whether the form shows the parameter, given the others.
+pub fn is_shown(node: &Node, param: &Param, params: &[Param]) -> bool {
+    param.shown_when.is_none_or(|when| {
+        let other = params.iter().find(|p| p.key == when.key);
+        let value = other.map(|p| value_of(node, p));
+        value.as_ref().and_then(Value::as_str).is_some_and(|v| when.any_of.contains(&v))
+    })
+}
+
+/// The field.
+pub fn field(part: &Part, node: &Node, param: &'static Param) -> Html {
+    let id = if param.fault { format!("fault-{}", param.key) } else { format!("param-{}", param.key) };
+    let value = value_of(node, param);
+    let control = match param.ty {
+        ParamType::Choice(_) => choice(part, node, param, &value, &id),
+        ParamType::Bool => switch(part, node, param, &value, &id),
+        ParamType::Text { .. } => text_field(part, node, param, &value, &id),
+        ParamType::Int { .. } | ParamType::Num { .. } | ParamType::Millis { .. } => {
+            number(part, node, param, &value, &id)
+        }
+    };
+    html! {
+        <div class="field" key={param.key} title={param.doc}>
+            <label for={id}>
+                { param.title }
+                if param.live { <span class="live" title={text::LIVE_HINT}>{ text::LIVE }</span> }
+            </label>
+            { control }
+        </div>
+    }
+}
+
+/// Sends a value if the schema takes it; `goes_on` while a slider is being dragged.
+fn set(part: &Part, node: &Node, param: &'static Param, goes_on: bool) -> impl Fn(Value) -> bool + 'static {
+    let (act, id) = (part.act.clone(), node.id.clone());
+    move |value| {
+        let fits = param.check(&value).is_ok();
+        if fits {
+            act.emit(Action::SetParam(id.clone(), param.key.to_owned(), value, goes_on));
+        }
+        fits
+    }
+}
+
+fn choice(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
+    let ParamType::Choice(list) = param.ty else { return Html::default() };
+    let set = set(part, node, param, false);
+    let onchange = Callback::from(move |e: Event| {
+        if let Some(select) = e.target_dyn_into::<HtmlSelectElement>() {
+            set(Value::from(select.value()));
+        }
+    });
+    let chosen = value.as_str().unwrap_or_default();
+    html! {
+        <select id={id.to_owned()} data-testid={id.to_owned()} {onchange}>
+            { for list.iter().map(|c| html! {
+                <option key={c.value} value={c.value} selected={c.value == chosen}>{ c.title }</option>
+            }) }
+        </select>
+    }
+}
+
+fn switch(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
+    let set = set(part, node, param, false);
+    let onchange = Callback::from(move |e: Event| {
+        if let Some(input) = e.target_dyn_into::<HtmlInputElement>() {
+            set(Value::from(input.checked()));
+        }
+    });
+    let checked = value.as_bool().unwrap_or_default();
+    html! { <input type="checkbox" id={id.to_owned()} data-testid={id.to_owned()} {checked} {onchange} /> }
+}
+
+fn text_field(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
+    let set = set(part, node, param, false);
+    let onchange = Callback::from(move |e: Event| {
+        if let Some(input) = e.target_dyn_into::<HtmlInputElement>() {
+            set(Value::from(input.value()));
+        }
+    });
+    let value = value.as_str().unwrap_or_default().to_owned();
+    html! { <input type="text" id={id.to_owned()} data-testid={id.to_owned()} {value} {onchange} /> }
+}
+
+/// A number as a text field, which takes all that the schema takes, and a slider over the usual range.
+fn number(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
+    let now = value.as_f64().unwrap_or_default();
+    let set = set(part, node, param, false);
+    let shown = shown(param, now);
+    let back = shown.clone();
+    let onchange = Callback::from(move |e: Event| {
+        let Some(input) = e.target_dyn_into::<HtmlInputElement>() else { return };
+        let parsed = parse(param, &input.value());
+        let fits = parsed.is_some_and(&set);
+        let _ = input.set_attribute("aria-invalid", if fits { "false" } else { "true" });
+        if !fits {
+            input.set_value(&back);
+        }
+    });
+    html! {
+        <span class="number-field">
+            { slider(part, node, param, now) }
+            <input type="text" inputmode="decimal" id={id.to_owned()} data-testid={id.to_owned()} value={shown} {onchange} />
+            <span class="unit">{ param.unit }</span>
+        </span>
+    }
+}
+
+fn shown(param: &Param, now: f64) -> String {
+    match param.ty {
+        ParamType::Int { .. } => format!("{now:.0}"),
+        _ => format!("{now}"),
+    }
+}
+
+fn parse(param: &Param, text: &str) -> Option<Value> {
+    let text = text.trim().replace([',', ' '], "");
+    match param.ty {
+        ParamType::Int { .. } => text.parse::<i64>().ok().map(Value::from),
+        _ => text.parse::<f64>().ok().filter(|x| x.is_finite()).map(Value::from),
+    }
+}
+
+fn slider(part: &Part, node: &Node, param: &'static Param, now: f64) -> Html {
+    let Some(range) = param.usual else { return Html::default() };
+    let set = set(part, node, param, true);
+    let oninput = Callback::from(move |e: InputEvent| {
+        let place = e.target_dyn_into::<HtmlInputElement>().and_then(|i| i.value().parse::<f64>().ok());
+        if let Some(place) = place {
+            set(rounded(param, from_place(param.scale, range, place)));
+        }
+    });
+    let onchange = part.on(Action::EndGesture);
+    let words = format!("{} {}", format::short(now), param.unit);
+    html! {
+        <input type="range" data-testid={format!("slider-{}", param.key)} min="0" max={PLACES.to_string()} step="1"
+            aria-label={param.title} aria-valuetext={words} value={to_place(param.scale, range, now).to_string()} {oninput} {onchange} />
+    }
+}
+
+/// Numbers from a slider are short: three digits.
+fn rounded(param: &Param, x: f64) -> Value {
+    let magnitude = 10_f64.powf(x.abs().max(1e-9).log10().floor() - 1.0);
+    let short = (x / magnitude).round() * magnitude;
+    match param.ty {
+        ParamType::Int { .. } => Value::from(short.round() as i64),
+        _ => Value::from(format!("{short:.6}").parse::<f64>().unwrap_or(short)),
+    }
+}
+
+fn from_place(scale: Scale, (from, to): (f64, f64), place: f64) -> f64 {
+    let share = (place / PLACES).clamp(0.0, 1.0);
+    match scale {
+        Scale::Log if from > 0.0 => from * (to / from).powf(share),
+        _ => from + (to - from) * share,
+    }
+}
+
+fn to_place(scale: Scale, (from, to): (f64, f64), x: f64) -> f64 {
+    let share = match scale {
+        Scale::Log if from > 0.0 => (x.max(from) / from).ln() / (to / from).ln(),
+        _ => (x - from) / (to - from),
+    };
+    (share.clamp(0.0, 1.0) * PLACES).round()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slider_reaches_both_ends_and_comes_back() {
+        for scale in [Scale::Linear, Scale::Log] {
+            let range = (0.1, 1_000.0);
+            for place in [0.0, 50.0, PLACES] {
+                assert_eq!(to_place(scale, range, from_place(scale, range, place)), place);
+            }
+            assert!((from_place(scale, range, PLACES) - 1_000.0).abs() < 1e-6);
+        }
+    }
+}

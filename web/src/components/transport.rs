@@ -1,0 +1,130 @@
+//! The bar at the top: play, step, reset, speed, cores, seed, undo.
+
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use super::Part;
+use crate::engine::protocol::Speed;
+use crate::model::state::{Action, State};
+use crate::model::{format, locale as text};
+
+/// The end of the slider that stands for *max*; below it are ×0.001 … ×10 in steps of a fifth of a power.
+const SLIDER_MAX: u32 = 21;
+
+/// The bar.
+#[component]
+pub fn Transport(part: &Part) -> Html {
+    let state = &part.state;
+    let (name, face) = if state.run.playing { (text::PAUSE, "❚❚") } else { (text::PLAY, "▶") };
+    let play_state = if state.run.playing { "playing" } else { "paused" };
+    html! {
+        <div class="transport" role="toolbar" aria-label="Transport">
+            <button type="button" class="play" data-testid="transport-play" data-state={play_state} aria-label={name}
+                title={text::PLAY_HINT} onclick={part.on(Action::TogglePlay)}>
+                <span aria-hidden="true">{ face }</span>{ name }
+            </button>
+            { button(part, "transport-step", "▸|", text::STEP, text::STEP_HINT, Action::StepTurn, true) }
+            { button(part, "transport-step-message", "✉▸", text::STEP_MESSAGE, text::STEP_MESSAGE_HINT, Action::StepMessage,
+                state.selection.single().is_some()) }
+            { button(part, "reset", "⟲", text::RESET, text::RESET_HINT, Action::Reset, true) }
+            <span class="gap"></span>
+            { speed(part) }
+            { number(part, "cores", text::CORES, u64::from(state.doc.workers), 64, |n| Action::SetWorkers(n.clamp(1, 64) as u16)) }
+            { number(part, "seed", text::SEED, state.doc.seed, u64::MAX, Action::SetSeed) }
+            <span class="gap"></span>
+            { button(part, "undo", "↶", text::UNDO, text::UNDO_HINT, Action::Undo, state.history.can_undo()) }
+            { button(part, "redo", "↷", text::REDO, text::REDO_HINT, Action::Redo, state.history.can_redo()) }
+        </div>
+    }
+}
+
+fn button(
+    part: &Part,
+    id: &'static str,
+    face: &'static str,
+    name: &'static str,
+    hint: &'static str,
+    action: Action,
+    enabled: bool,
+) -> Html {
+    html! {
+        <button type="button" data-testid={id} aria-label={name} title={hint} disabled={!enabled} onclick={part.on(action)}>
+            <span aria-hidden="true">{ face }</span>
+        </button>
+    }
+}
+
+fn speed(part: &Part) -> Html {
+    let act = part.act.clone();
+    let oninput = Callback::from(move |e: InputEvent| {
+        let at = e.target_dyn_into::<HtmlInputElement>().and_then(|i| i.value().parse().ok());
+        if let Some(at) = at {
+            act.emit(Action::SetSpeed(speed_at(at)));
+        }
+    });
+    let words = speed_words(&part.state);
+    html! {
+        <label class="speed">
+            <span>{ text::SPEED }</span>
+            <input type="range" data-testid="speed" min="0" max={SLIDER_MAX.to_string()} step="1"
+                value={place_of(part.state.run.speed).to_string()} aria-valuetext={words.clone()} {oninput} />
+            <output>{ words }</output>
+        </label>
+    }
+}
+
+fn speed_words(state: &State) -> String {
+    match state.run.speed {
+        Speed::Max => text::SPEED_MAX.into(),
+        Speed::Permille(p) => format::speed(p),
+    }
+}
+
+/// Five places to each power of ten: 1, 1.6, 2.5, 4, 6.3, rounded to what reads well.
+fn speed_at(place: u32) -> Speed {
+    const STEPS: [u32; 21] = [
+        1, 2, 3, 4, 6, 10, 16, 25, 40, 63, 100, 160, 250, 400, 630, 1_000, 1_600, 2_500, 4_000, 6_300, 10_000,
+    ];
+    usize::try_from(place).ok().and_then(|i| STEPS.get(i)).map_or(Speed::Max, |p| Speed::Permille(*p))
+}
+
+fn place_of(speed: Speed) -> u32 {
+    (0..=SLIDER_MAX).find(|at| speed_at(*at) == speed).unwrap_or(SLIDER_MAX)
+}
+
+fn number(
+    part: &Part,
+    id: &'static str,
+    label: &'static str,
+    value: u64,
+    max: u64,
+    action: impl Fn(u64) -> Action + 'static,
+) -> Html {
+    let act = part.act.clone();
+    let onchange = Callback::from(move |e: Event| {
+        let Some(input) = e.target_dyn_into::<HtmlInputElement>() else { return };
+        match input.value().trim().parse::<u64>() {
+            Ok(n) if n <= max => act.emit(action(n)),
+            _ => input.set_value(&value.to_string()),
+        }
+    });
+    html! {
+        <label class="number">
+            <span>{ label }</span>
+            <input type="text" inputmode="numeric" data-testid={id} value={value.to_string()} {onchange} />
+        </label>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_of_the_slider_is_a_speed_and_back() {
+        for at in 0..=SLIDER_MAX {
+            assert_eq!(place_of(speed_at(at)), at);
+        }
+        assert_eq!((speed_at(0), speed_at(15), speed_at(21)), (Speed::Permille(1), Speed::Permille(1_000), Speed::Max));
+    }
+}
