@@ -2,7 +2,11 @@
 
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
 
+use footlights::scenario::On;
+use footlights_bench::scenario::Ask;
 use footlights_bench::workloads::{ALL, Setup, Workload, find};
 use lexopt::prelude::*;
 
@@ -22,6 +26,16 @@ pub(crate) enum Command {
     List,
     /// Rounds of a workload.
     Run(Rounds),
+    /// A run of a scenario file.
+    Scenario(Scene),
+}
+
+/// A run of one scenario file.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) file: PathBuf,
+    pub(crate) ask: Ask,
+    pub(crate) json: bool,
 }
 
 /// Rounds of one workload.
@@ -42,8 +56,9 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
         Some(Value(name)) => match name.to_str() {
             Some("list") => list(&mut parser),
             Some("run") => run(&mut parser),
+            Some("scenario") => scenario(&mut parser),
             Some("help") => Ok(Command::Help(help::ALL)),
-            _ => Err(format!("unknown subcommand {name:?}: choose list or run; --help says more")),
+            _ => Err(format!("unknown subcommand {name:?}: choose list, run or scenario; --help says more")),
         },
         Some(other) => Err(unexpected(other)),
     }
@@ -111,6 +126,45 @@ impl RunOptions {
     }
 }
 
+fn scenario(parser: &mut lexopt::Parser) -> Result<Command, String> {
+    let mut ask = Ask { on: On::Pool, seed: None, workers: None, until: None };
+    let (mut file, mut json) = (None, false);
+    while let Some(argument) = next(parser)? {
+        match argument {
+            Short('h') | Long("help") => return Ok(Command::Help(help::SCENARIO)),
+            Long("dispatcher") => ask.on = dispatcher(&text(parser, "--dispatcher")?)?,
+            Long("seed") => ask.seed = Some(number(parser, "--seed", 0..=u64::MAX)?),
+            Long("workers") => ask.workers = Some(number(parser, "--workers", 1..=WORKERS_MAX as u16)?),
+            Long("until") => ask.until = Some(time(&text(parser, "--until")?)?),
+            Long("json") => json = true,
+            Value(path) if file.is_none() => file = Some(PathBuf::from(path)),
+            other => return Err(unexpected(other)),
+        }
+    }
+    let file = file.ok_or("run which scenario file? --help says more")?;
+    Ok(Command::Scenario(Scene { file, ask, json }))
+}
+
+fn dispatcher(name: &str) -> Result<On, String> {
+    match name {
+        "pool" => Ok(On::Pool),
+        "stepper" => Ok(On::Stepper),
+        _ => Err(format!("--dispatcher {name:?}: choose pool or stepper")),
+    }
+}
+
+/// Reads a time with its unit.
+fn time(written: &str) -> Result<Duration, String> {
+    let units = [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let parsed = units.iter().find_map(|(unit, secs)| {
+        let number: f64 = written.strip_suffix(unit)?.trim_end().parse().ok()?;
+        Duration::try_from_secs_f64(number * secs).ok().filter(|time| !time.is_zero())
+    });
+    parsed.ok_or_else(|| {
+        format!("--until {written:?}: write a time above 0 with its unit, such as 90s, 1.5s, 200ms, 2m")
+    })
+}
+
 fn names() -> String {
     let names: Vec<_> = ALL.iter().map(|workload| format!("{} ({})", workload.id, workload.name)).collect();
     names.join(", ")
@@ -150,6 +204,27 @@ mod tests {
     }
 
     #[test]
+    fn a_scenario_is_read_with_its_options() {
+        let Ok(Command::Scenario(scene)) =
+            parsed("scenario a.json --dispatcher stepper --seed 9 --until 1.5s")
+        else {
+            panic!("it is right")
+        };
+        let until = Some(Duration::from_millis(1_500));
+        assert_eq!(scene.file, PathBuf::from("a.json"));
+        assert_eq!(scene.ask, Ask { on: On::Stepper, seed: Some(9), workers: None, until });
+    }
+
+    #[test]
+    fn a_time_has_a_unit() {
+        let millis = |written| time(written).map(|time| time.as_millis());
+        assert_eq!((millis("200ms"), millis("2m"), millis("1.5 s")), (Ok(200), Ok(120_000), Ok(1_500)));
+        for wrong in ["", "7", "s", "-1s", "0s", "inf s", "NaNs", "1e300h"] {
+            assert!(time(wrong).is_err_and(|text| text.contains("--until")), "{wrong}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let complaint = |line: &str| parsed(line).map(|_| ()).expect_err(line);
         assert!(complaint("run W77").contains("W4 (fan-in)"));
@@ -160,6 +235,9 @@ mod tests {
         assert!(complaint("run W1 W2").contains("W2"));
         assert!(complaint("run W1 --fast").contains("--fast"));
         assert!(complaint("list all").contains("all"));
+        assert!(complaint("scenario a.json --dispatcher threads").contains("pool or stepper"));
+        assert!(complaint("scenario a.json --until soon").contains("--until \"soon\""));
+        assert!(complaint("scenario").contains("file"));
         assert!(complaint("walk").contains("walk"));
         assert!(complaint("").contains("Usage"));
         assert!(complaint("run W1 --n").contains("--n"));

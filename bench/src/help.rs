@@ -7,6 +7,7 @@ Measures Footlights on this machine.
 Usage:
   footlights-bench list                      the workloads, their sizes and parameters
   footlights-bench run WORKLOAD [options]    runs one workload
+  footlights-bench scenario FILE [options]   runs a scenario file
   footlights-bench SUBCOMMAND --help         what a subcommand takes
 
 Build it in release: cargo run --release -p footlights-bench -- list
@@ -33,4 +34,18 @@ pub(crate) const LIST: &str = "\
 Lists the workloads, their sizes and parameters.
 
 Usage: footlights-bench list
+";
+
+/// How to use `scenario`.
+pub(crate) const SCENARIO: &str = "\
+Runs a scenario file until nothing is left to do, and prints its ledger.
+
+Usage: footlights-bench scenario FILE [options]
+
+  FILE              a scenario in JSON, as the playground exports it
+  --dispatcher D    pool: threads and real time (default); stepper: virtual time, with a log hash
+  --seed S          in place of the file's seed
+  --workers W       in place of the file's workers, 1 to 64
+  --until TIME      ends the run at this moment of its time: 90s, 1.5s, 200ms, 2m
+  --json            one JSON line, nothing else
 ";

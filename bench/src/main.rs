@@ -13,8 +13,9 @@ mod help;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use args::{Command, Rounds};
+use args::{Command, Rounds, Scene};
 use footlights_bench::run::{Reader, RoundsError, rounds};
+use footlights_bench::scenario;
 use footlights_bench::workloads::ALL;
 
 /// What went wrong, by exit code.
@@ -65,17 +66,29 @@ fn execute(command: Command) -> Result<(), Trouble> {
         Command::Help(text) => Ok(io::stdout().write_all(text.as_bytes())?),
         Command::List => Ok(io::stdout().write_all(list().as_bytes())?),
         Command::Run(asked) => run(&asked),
+        Command::Scenario(scene) => play(&scene),
+    }
+}
+
+fn reader(json: bool) -> Reader {
+    match (json, io::stderr().is_terminal()) {
+        (true, _) => Reader::Program,
+        (false, true) => Reader::Terminal,
+        (false, false) => Reader::Person,
     }
 }
 
 fn run(asked: &Rounds) -> Result<(), Trouble> {
-    let reader = match (asked.json, io::stderr().is_terminal()) {
-        (true, _) => Reader::Program,
-        (false, true) => Reader::Terminal,
-        (false, false) => Reader::Person,
-    };
     let (results, words) = (&mut io::stdout(), &mut io::stderr());
-    Ok(rounds(asked.workload, &asked.setup, asked.rounds, reader, results, words)?)
+    Ok(rounds(asked.workload, &asked.setup, asked.rounds, reader(asked.json), results, words)?)
+}
+
+fn play(scene: &Scene) -> Result<(), Trouble> {
+    let document = scenario::read(&scene.file, &scene.ask).map_err(Trouble::Usage)?;
+    let report = scenario::run(&document, &scene.ask, reader(scene.json), &mut io::stderr());
+    let report = report.map_err(|wrong| Trouble::Run(wrong.0))?;
+    let text = if scene.json { report.to_json() + "\n" } else { report.to_text() };
+    Ok(io::stdout().write_all(text.as_bytes())?)
 }
 
 /// Lists the workloads with their sizes and parameters.

@@ -95,7 +95,7 @@ fn nothing_and_nonsense_are_refused() {
 
 #[test]
 fn every_subcommand_explains_itself() {
-    for line in ["--help", "help", "list --help", "run --help"] {
+    for line in ["--help", "help", "list --help", "run --help", "scenario --help"] {
         let output = bench(line);
         assert!(output.status.success(), "{line}: {output:?}");
         assert!(stdout(&output).contains("Usage"), "{line}");

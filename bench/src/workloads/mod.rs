@@ -1,9 +1,12 @@
 //! The workloads, one file each, and what they have in common.
 //!
-//! A workload builds a system, spawns its actors, times from the first message to the last, shuts down, and checks. What is
-//! counted (`n`) is what is asked for, rounded to what the workload can divide evenly where it must.
+//! A workload builds a system, times from the first message to the last (or from the start of a stream to its result), shuts
+//! down, and checks. What is counted (`n`) is what is asked for, rounded to what the workload can divide evenly where it must.
 
 mod actors;
+mod s1_fused;
+mod s2_boundaries;
+mod streams;
 mod w1_pingpong_pairs;
 mod w2_pingpong;
 mod w3_counting;
@@ -84,9 +87,15 @@ impl Wrong {
     }
 }
 
-/// All workloads, in the order of their ids.
-pub const ALL: &[Workload] =
-    &[w1_pingpong_pairs::WORKLOAD, w2_pingpong::WORKLOAD, w3_counting::WORKLOAD, w4_fan_in::WORKLOAD];
+/// All workloads: of actors, then of streams.
+pub const ALL: &[Workload] = &[
+    w1_pingpong_pairs::WORKLOAD,
+    w2_pingpong::WORKLOAD,
+    w3_counting::WORKLOAD,
+    w4_fan_in::WORKLOAD,
+    s1_fused::WORKLOAD,
+    s2_boundaries::WORKLOAD,
+];
 
 /// Finds a workload by its id or its name, in any case.
 ///
