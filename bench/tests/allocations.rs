@@ -54,7 +54,15 @@ fn allocations(id: &str, param: &str, n: u64) -> (u64, u64) {
 
 #[test]
 fn a_message_in_the_steady_state_allocates_next_to_nothing() {
-    for (id, param) in [("W1", "K=1"), ("W1", "K=100"), ("W2", "K=1"), ("W3", "100"), ("W4", "8"), ("S1", "256"), ("S2", "16")] {
+    for (id, param) in [
+        ("W1", "K=1"),
+        ("W1", "K=100"),
+        ("W2", "K=1"),
+        ("W3", "100"),
+        ("W4", "8"),
+        ("S1", "256"),
+        ("S2", "16"),
+    ] {
         let (small, large) = (allocations(id, param, 20_000), allocations(id, param, 120_000));
         let per_message = large.1.saturating_sub(small.1) as f64 / (large.0 - small.0) as f64;
         assert!(small.1 > 0, "a system cannot be built without memory: the counter does not count");
