@@ -63,8 +63,12 @@ pub(crate) fn build(workspace: &Workspace, weight: Weight) -> Result<PathBuf> {
     tools::trunk(workspace)?;
     let build = build_name(workspace)?;
     eprintln!("Building the playground {build} in release (a minute or two when nothing is built yet).");
+    // Trunk's `offline` keeps cargo from the registry too, so the dependencies have to be here before.
+    if !succeeds(toolchain.command("cargo")?.args(["fetch", "--quiet"]))? {
+        return Err(Error::new("the dependencies could not be downloaded").mend("cargo fetch"));
+    }
     let mut trunk = toolchain.command("trunk")?;
-    trunk.arg("build").env("FOOTLIGHTS_BUILD", &build);
+    trunk.arg("build").env("FOOTLIGHTS_BUILD", &build).env("TRUNK_SKIP_VERSION_CHECK", "true");
     // Trunk 0.21 takes any value of NO_COLOR but `true` or `false` for an error; an own RUSTFLAGS would not fit the target.
     trunk.env_remove("NO_COLOR").env_remove("RUSTFLAGS");
     if !succeeds(&mut trunk)? {

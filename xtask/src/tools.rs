@@ -66,7 +66,12 @@ fn debian_toolchain(workspace: &Workspace) -> Result<WasmToolchain> {
         .map_err(|_| Error::new(format!("the target {WASM} could not be added")).mend(by_hand))?;
     Ok(WasmToolchain {
         workspace: workspace.with_path("/usr/bin"),
-        vars: &[("RUSTC_BOOTSTRAP", "1"), ("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")],
+        vars: &[
+            ("RUSTC_BOOTSTRAP", "1"),
+            ("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort"),
+            // `cargo fetch` leaves out what the standard library itself depends on, so cargo must not be kept offline.
+            ("TRUNK_OFFLINE", "false"),
+        ],
     })
 }
 

@@ -171,6 +171,8 @@ pub(crate) struct Cell<M: Send + 'static> {
 pub(crate) trait Behaviour<M: Send + 'static>: Send {
     /// Runs one activation, or a part of it.
     fn activate(&mut self, cell: &Arc<Cell<M>>, run: &mut Run<'_>) -> Next;
+    /// Ends an activation, or a part of it: says whether there is more to do.
+    fn finish(&mut self, cell: &Arc<Cell<M>>) -> Next;
     /// Counts the messages taken from the mailbox and not handled yet, and the stamp of the oldest.
     fn batch(&self) -> (usize, Option<crate::time::Instant>);
     /// Counts what waits in the outbox.
@@ -182,6 +184,10 @@ struct Gone;
 
 impl<M: Send + 'static> Behaviour<M> for Gone {
     fn activate(&mut self, _cell: &Arc<Cell<M>>, _run: &mut Run<'_>) -> Next {
+        Next::Idle
+    }
+
+    fn finish(&mut self, _cell: &Arc<Cell<M>>) -> Next {
         Next::Idle
     }
 
@@ -436,6 +442,11 @@ impl<M: Send + 'static> Runnable for Cell<M> {
     fn run(self: Arc<Self>, run: &mut Run<'_>) -> Next {
         let mut behaviour = self.behaviour.lock();
         behaviour.activate(&self, run)
+    }
+
+    fn finish(self: Arc<Self>) -> Next {
+        let mut behaviour = self.behaviour.lock();
+        behaviour.finish(&self)
     }
 }
 

@@ -659,18 +659,24 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         let head = &cell.head;
         let outer = head.shared.log.set_current(head.id);
         head.enter();
-        let used_up = self.turns(cell, run);
+        self.turns(cell, run);
         head.leave();
         head.shared.log.set_current(outer);
+        // A run that charged time lasts until then: nobody may be let in before, so the mailbox stays scheduled.
+        match head.shared.dispatcher.later() {
+            Some(_) if self.own.phase != Phase::Ended => Next::Busy,
+            _ => self.finish(cell),
+        }
+    }
+
+    fn finish(&mut self, cell: &Arc<Cell<A::Msg>>) -> Next {
         if self.own.phase == Phase::Ended {
             return Next::Idle;
         }
-        let more = !self.own.batch.is_empty();
-        let scheduled = cell.mailbox.finish(more);
-        match (scheduled, used_up) {
-            (false, _) => Next::Idle,
-            (true, false) if self.own.quota > 0 && self.own.readable() => Next::More,
-            (true, _) => Next::Yield,
+        match cell.mailbox.finish(!self.own.batch.is_empty()) {
+            false => Next::Idle,
+            true if self.own.quota > 0 && self.own.readable() => Next::More,
+            true => Next::Yield,
         }
     }
 
@@ -684,26 +690,29 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
 }
 
 impl<A: Actor> Life<A> {
-    /// Handles signals and messages up to the run's limit; true if the activation's batch is used up.
-    fn turns(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) -> bool {
+    /// Handles signals and messages up to the run's limit, and to the end of the activation's batch.
+    fn turns(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) {
         let (mut left, mut fresh) = (run.limit, run.fresh);
         loop {
             if self.signals(cell, run.worker) == Ran::UserCode {
                 left -= 1;
             } else if !self.own.readable() {
-                return true;
+                return;
             } else {
                 self.own.refill(cell, fresh);
                 fresh = false;
                 let next = (self.own.quota > 0).then(|| self.own.batch.pop_front()).flatten();
-                let Some(envelope) = next else { return true };
+                let Some(envelope) = next else {
+                    self.own.quota = 0;
+                    return;
+                };
                 self.own.quota -= 1;
                 if self.receive(cell, envelope, run.worker) == Ran::UserCode {
                     left -= 1;
                 }
             }
             if left == 0 {
-                return self.own.quota == 0;
+                return;
             }
         }
     }

@@ -32,6 +32,11 @@ pub(crate) type Task = Arc<dyn Runnable>;
 pub(crate) trait Runnable: Send + Sync {
     /// Runs for at most `run.limit` messages.
     fn run(self: Arc<Self>, run: &mut Run<'_>) -> Next;
+
+    /// Ends a run that said [`Next::Busy`], when its time has passed; says what the task wants then.
+    fn finish(self: Arc<Self>) -> Next {
+        Next::Idle
+    }
 }
 
 /// One call of [`Runnable::run`].
@@ -53,6 +58,8 @@ pub(crate) enum Next {
     Yield,
     /// The limit ended the run within a batch.
     More,
+    /// The run charged time, so in virtual time it lasts until [`Dispatcher::later`]: ask by [`Runnable::finish`] then.
+    Busy,
 }
 
 /// What happens when a timer is due.

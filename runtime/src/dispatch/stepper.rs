@@ -7,7 +7,9 @@
 //! I1 order: at one instant first all timers due (by due time, then in the order in which they were set), then the workers
 //!    that are free, the one whose last turn is longest ago first, then the lower index.
 //! I2 nothing here reads a real clock, a thread id or an address: the same calls give the same turns.
-//! I3 after [`ZENO_RUNS`] runs at one instant every further run costs 1 µs, so endless free work cannot stop time.
+//! I3 after [`ZENO_RUNS`] runs at one instant every further run costs 1 µs until nothing is left to do at some moment, so
+//!    endless free work cannot stop time.
+//! I4 a task whose run charged time is *held*: nobody can run it before that time has passed.
 //! It is not a thread: nothing happens between two steps.
 
 use std::time::Duration;
@@ -49,13 +51,18 @@ struct State {
     workers: Vec<VirtualWorker>,
     turns: u64,
     runs_at_instant: u64,
+    /// True from the run that was one too many at one instant until the next idle moment.
+    zeno: bool,
 }
 
 struct VirtualWorker {
     worker: Worker,
     free_at: Instant,
     last_turn: u64,
+    /// The activation that this worker is in, between two turns of it.
     current: Option<Activation>,
+    /// The activation whose last run lasts until `free_at`.
+    held: Option<Activation>,
 }
 
 struct Activation {
@@ -70,6 +77,7 @@ impl Stepper {
             free_at: Instant::ZERO,
             last_turn: 0,
             current: None,
+            held: None,
         };
         Stepper {
             queues: Queues::new(workers),
@@ -78,6 +86,7 @@ impl Stepper {
                 workers: (0..workers).map(virtual_worker).collect(),
                 turns: 0,
                 runs_at_instant: 0,
+                zeno: false,
             }),
             throughput,
             base: AtomicU64::new(0),
@@ -93,12 +102,12 @@ impl Stepper {
         let mut state = self.state.try_lock().expect("step was called from inside a turn of the same system");
         loop {
             self.fire_due();
+            self.end_runs(&mut state);
             if let Some(index) = self.next_worker(&state) {
                 return Some(self.turn(&mut state, index));
             }
             let next = self.next_moment(&state).filter(|&at| at <= until)?;
-            self.set_base(next);
-            state.runs_at_instant = 0;
+            self.move_clock(&mut state, next);
         }
     }
 
@@ -111,7 +120,7 @@ impl Stepper {
     /// Moves an idle clock forward to `at`; the caller has seen to it that nothing happens before.
     pub(crate) fn advance_to(&self, at: Instant) {
         if at > self.now() {
-            self.set_base(at);
+            self.move_clock(&mut self.state.lock(), at);
         }
     }
 
@@ -130,6 +139,40 @@ impl Stepper {
                 None => return,
             }
         }
+    }
+
+    /// Lets go of the tasks whose runs have lasted until now.
+    fn end_runs(&self, state: &mut State) {
+        let now = self.now();
+        for (index, w) in state.workers.iter_mut().enumerate() {
+            if w.free_at <= now
+                && let Some(held) = w.held.take()
+            {
+                let next = held.task.clone().finish();
+                self.keep(w, index, held, next);
+            }
+        }
+    }
+
+    /// Puts a task where it belongs after a run.
+    fn keep(&self, w: &mut VirtualWorker, index: usize, activation: Activation, next: Next) {
+        let Activation { task, left } = activation;
+        match next {
+            Next::Idle => {}
+            Next::Busy => w.held = Some(Activation { task, left }),
+            Next::More if left > 1 => w.current = Some(Activation { task, left: left - 1 }),
+            Next::More | Next::Yield => self.queues.push_back(index, task),
+        }
+    }
+
+    /// Moves the clock to `at`; if there was nothing to do before, free work is free again.
+    fn move_clock(&self, state: &mut State, at: Instant) {
+        let idle = |w: &VirtualWorker| w.current.is_none() && w.free_at < at;
+        if !self.queues.any() && state.workers.iter().all(idle) {
+            state.zeno = false;
+        }
+        state.runs_at_instant = 0;
+        self.base.store(at.as_nanos(), Ordering::Relaxed);
     }
 
     /// Picks the free worker with work whose last turn is longest ago. A lone task in the slot of a free worker stays
@@ -151,7 +194,8 @@ impl Stepper {
 
     fn next_moment(&self, state: &State) -> Option<Instant> {
         let queued = self.queues.any();
-        let busy = state.workers.iter().filter(|w| w.current.is_some() || queued).map(|w| w.free_at);
+        let waiting = |w: &&VirtualWorker| w.current.is_some() || w.held.is_some() || queued;
+        let busy = state.workers.iter().filter(waiting).map(|w| w.free_at);
         busy.chain(self.timers.lock().next_deadline()).min()
     }
 
@@ -159,20 +203,17 @@ impl Stepper {
         let number = state.turns;
         state.turns += 1;
         state.runs_at_instant += 1;
-        let zeno = state.runs_at_instant > ZENO_RUNS;
+        state.zeno |= state.runs_at_instant > ZENO_RUNS;
+        let zeno = state.zeno;
         let at = self.now();
         let w = &mut state.workers[index];
         w.last_turn = number + 1;
         let fresh = w.current.is_none();
         let activation = w.current.take().or_else(|| self.find(&mut w.worker));
-        if let Some(Activation { task, left }) = activation {
+        if let Some(activation) = activation {
             let mut run = Run { worker: &mut w.worker, limit: 1, fresh };
-            let next = task.clone().run(&mut run);
-            match next {
-                Next::Idle => {}
-                Next::More if left > 1 => w.current = Some(Activation { task, left: left - 1 }),
-                Next::More | Next::Yield => self.queues.push_back(index, task),
-            }
+            let next = activation.task.clone().run(&mut run);
+            self.keep(w, index, activation, next);
         }
         w.free_at = self.end_turn(at, zeno);
         Turn { number, at, worker: index }
@@ -185,10 +226,6 @@ impl Stepper {
     fn end_turn(&self, at: Instant, zeno: bool) -> Instant {
         let spent = Duration::from_nanos(self.spent.swap(0, Ordering::Relaxed));
         at + spent + if zeno { ZENO_COST } else { Duration::ZERO }
-    }
-
-    fn set_base(&self, at: Instant) {
-        self.base.store(at.as_nanos(), Ordering::Relaxed);
     }
 
     pub(crate) fn schedule(&self, task: Task, by: Option<&mut Worker>) {
@@ -243,7 +280,8 @@ impl Stepper {
     /// Forgets all timers and queued tasks.
     pub(crate) fn dismantle(&self) {
         let timers = std::mem::take(&mut *self.timers.lock());
-        let current: Vec<_> = self.state.lock().workers.iter_mut().map(|w| w.current.take()).collect();
+        let current: Vec<_> =
+            self.state.lock().workers.iter_mut().map(|w| (w.current.take(), w.held.take())).collect();
         let queued = self.queues.drain();
         drop((timers, current, queued));
     }

@@ -15,7 +15,9 @@ pub mod parse;
 pub mod plan;
 pub mod schema;
 mod validate;
+mod view;
 
 pub use build::{Breakage, On, Run, RunError};
 pub use error::{DocError, Place};
 pub use validate::{LABEL_CHARS_MAX, WORKERS_MAX, can_connect, is_id, validate};
+pub use view::{EdgeSnapshot, NodeSnapshot, NodeState};

@@ -17,10 +17,15 @@
 //! `time_ns(&self)`.
 //! `Pace` is `Busy` (call again at once), `Wait { ms }` (nothing is due before) or `Idle` (paused, finished, nothing loaded).
 
+pub mod clock;
+pub mod detail;
 pub mod driver;
 pub mod link;
 pub mod protocol;
 pub mod pump;
+pub mod rows;
+pub mod session;
 pub mod telemetry;
+pub mod why;
 
 pub use pump::run;

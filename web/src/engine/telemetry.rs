@@ -29,6 +29,9 @@ pub const FINISHED: u32 = 2;
 /// Set in [`Frame::flags`] while the ledger adds up.
 pub const BALANCED: u32 = 4;
 
+/// Set in [`Frame::flags`] while a run is taken to a turn by replay: totals may have fallen.
+pub const REPLAYING: u32 = 8;
+
 /// The terms of the ledger in the order of the frame.
 pub const LEDGER_TERMS: [&str; 7] =
     ["sent", "handled", "queued", "stashed", "failed", "dead_lettered", "dropped"];

@@ -119,9 +119,9 @@ impl Master {
     }
 
     fn watch(&mut self, cx: &mut Context<'_, Self>) {
-        for (node, routee) in self.out.targets() {
+        for routee in self.out.targets() {
             // An error means that it is this actor itself, which needs no watching.
-            let _ = cx.watch(&routee.any(), move |_| Msg::Gone(node));
+            let _ = cx.watch(&routee.any(), |_| Msg::Gone);
         }
     }
 
@@ -189,7 +189,7 @@ impl Master {
         cell.add(ABORTED, 1);
         cx.note(why, cell.tally(ANSWERED));
         stop_timers(cx);
-        for (_, routee) in self.out.targets() {
+        for routee in self.out.targets() {
             routee.stop();
         }
     }
@@ -253,7 +253,7 @@ impl Actor for Master {
             Msg::Go => self.begin(cx),
             Msg::Tick | Msg::Retune => self.go_on(cx),
             Msg::Answer(task) => self.answer(cx, &task),
-            Msg::Gone(_) => self.abort(cx, "job aborted: a worker was stopped"),
+            Msg::Gone => self.abort(cx, "job aborted: a worker was stopped"),
             Msg::TooLate => self.abort(cx, "job aborted: the time is over"),
             _ => {}
         }

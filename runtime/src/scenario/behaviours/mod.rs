@@ -24,6 +24,17 @@ pub(crate) use supervisor::{Spawn, has_actor, spawn_node};
 use crate::actor::ActorRef;
 use crate::time::Instant;
 
+/// Names the counters of a kind, in display order.
+pub(crate) fn tallies_of(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "source" => source::TALLIES,
+        "master" => master::TALLIES,
+        "worker" => worker::TALLIES,
+        "collector" => collector::TALLIES,
+        _ => &[],
+    }
+}
+
 /// What the actors of a scenario say to each other.
 #[derive(Clone, Debug)]
 pub(crate) enum Msg {
@@ -43,8 +54,8 @@ pub(crate) enum Msg {
     Due(Task),
     /// The job took too long.
     TooLate,
-    /// A watched actor, the one of this node, has ended.
-    Gone(usize),
+    /// A watched actor has ended.
+    Gone,
 }
 
 /// A message of the scenario: what travels on its edges.

@@ -37,7 +37,6 @@ impl Policy {
 /// A receiver and the edge to it.
 #[derive(Clone)]
 struct Hop {
-    node: usize,
     edge: usize,
     actor: ActorRef<Msg>,
     policy: Policy,
@@ -97,16 +96,13 @@ impl Outlet {
         }
     }
 
-    /// Lists the nodes that messages of this port can reach directly or through a router, with their actors.
-    pub(crate) fn targets(&mut self) -> Vec<(usize, ActorRef<Msg>)> {
+    /// Lists the actors that messages of this port can reach, directly or through a router that is asked for them.
+    pub(crate) fn targets(&mut self) -> Vec<ActorRef<Msg>> {
         self.look();
         match &self.way {
             Way::Nowhere => Vec::new(),
-            Way::Direct(hop) => vec![(hop.node, hop.actor.clone())],
-            Way::Routed { router, hops, .. } => {
-                let node = |routee: &ActorRef<Msg>| find(hops, routee.id()).map(|hop| hop.node);
-                router.routees().into_iter().filter_map(|r| node(&r).map(|n| (n, r))).collect()
-            }
+            Way::Direct(hop) => vec![hop.actor.clone()],
+            Way::Routed { router, .. } => router.routees(),
         }
     }
 
@@ -135,7 +131,7 @@ impl Outlet {
     fn hop(&self, edge: usize) -> Option<Hop> {
         let node = self.board.plan.edges[edge].to.0;
         let policy = Policy::of(&self.board.plan.nodes[node].params);
-        self.board.actor(node).map(|actor| Hop { node, edge, actor, policy })
+        self.board.actor(node).map(|actor| Hop { edge, actor, policy })
     }
 }
 

@@ -112,7 +112,7 @@ impl Worker {
         let broken = cell.takes_break();
         let failed = match fails {
             Fails::Never => false,
-            Fails::Nth(n) => served % n == 0,
+            Fails::Nth(n) => served.is_multiple_of(n),
             Fails::PerMillion(chance) => cx.rng().chance_per_million(chance),
         };
         failed || broken

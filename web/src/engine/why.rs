@@ -1,0 +1,96 @@
+//! Events in words: rare ones for the page's log, all of them for the log table.
+//!
+//! The sentences are English; they are made of numbers that the event carries, and decide nothing.
+
+use footlights::observe::{Event, EventKind, StopReason};
+use footlights::scenario::Run;
+
+use super::protocol::{EventRow, RareEvent, RareKind};
+
+/// Makes a rare event of an event, if it is one that a page shows; the second part is the node's index.
+pub fn rare(run: &Run, event: &Event) -> Option<(RareEvent, usize)> {
+    let (kind, actor) = match &event.kind {
+        EventKind::Failed { .. } => (RareKind::Failed, event.actor),
+        EventKind::Decided(decided) => (RareKind::Decided, decided.child),
+        EventKind::Restarted { .. } => (RareKind::Restarted, event.actor),
+        EventKind::Stopped { .. } => (RareKind::Stopped, event.actor),
+        EventKind::Dropped { .. } => (RareKind::Dropped, event.actor),
+        EventKind::DeadLettered { .. } => (RareKind::DeadLettered, event.actor),
+        EventKind::Note { .. } => (RareKind::Noted, event.actor),
+        _ => return None,
+    };
+    let index = run.node_of(actor)?;
+    let node = run.nodes()[index].id.clone();
+    let turn = run.turn_of_event(event.turn);
+    Some((RareEvent { turn, at_ns: event.at.as_nanos(), node, kind, why: words(run, &event.kind) }, index))
+}
+
+/// Makes a row of the log table of an event.
+pub fn row(run: &Run, event: &Event) -> EventRow {
+    let actor = match &event.kind {
+        EventKind::Decided(decided) => decided.child,
+        _ => event.actor,
+    };
+    EventRow {
+        turn: run.turn_of_event(event.turn),
+        at_ns: event.at.as_nanos(),
+        node: run.node_of(actor).map(|i| run.nodes()[i].id.clone()),
+        kind: name(&event.kind),
+        text: words(run, &event.kind),
+    }
+}
+
+/// Gives the event's name: that of its variant.
+fn name(kind: &EventKind) -> String {
+    let text = format!("{kind:?}");
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    text[..end].into()
+}
+
+fn words(run: &Run, kind: &EventKind) -> String {
+    let who = |actor| run.node_of(actor).map_or_else(|| format!("{actor}"), |i| run.nodes()[i].id.clone());
+    match kind {
+        EventKind::Failed { kind, text, .. } => format!("{kind}: {text}"),
+        EventKind::Decided(decided) => format!("failure '{}': {}", decided.text, decided.why()),
+        EventKind::Restarted { incarnation } => {
+            format!("incarnation {incarnation} runs; its mailbox was kept")
+        }
+        EventKind::Stopped { reason } => stopped(*reason),
+        EventKind::Dropped { reason, message } => format!("message {message} dropped: {reason}"),
+        EventKind::DeadLettered { reason, message } => {
+            format!("message {message} is a dead letter: {reason}")
+        }
+        EventKind::BackoffBegan { delay_ns } => format!("waits {}", millis(*delay_ns)),
+        EventKind::AwaitingRoom { target } => format!("waits for room at {}", who(*target)),
+        EventKind::RoomFound { target } => format!("found room at {}", who(*target)),
+        EventKind::Watched { target } => format!("watches {}", who(*target)),
+        EventKind::Notified { target, reason } => format!("hears of {}: {}", who(*target), stopped(*reason)),
+        EventKind::MailboxHigh { depth } => format!("{depth} messages wait"),
+        EventKind::RouteesChanged { routees } => format!("{routees} routees"),
+        EventKind::Note { what, value } => format!("{what} ({value} answered)"),
+        EventKind::Command { what } => what.to_string(),
+        EventKind::Sent { message, from, .. } => format!("message {message} from {}", who(*from)),
+        EventKind::Received { message, waited_ns } => {
+            format!("message {message} after {}", millis(*waited_ns))
+        }
+        EventKind::Handled { message, took_ns } => format!("message {message} took {}", millis(*took_ns)),
+        EventKind::TimerSet { due } => format!("due at {due:?}"),
+        EventKind::HookFailed { hook, text } => format!("{hook}: {text}"),
+        _ => String::new(),
+    }
+}
+
+fn stopped(reason: StopReason) -> String {
+    match reason {
+        StopReason::Stopped => "stopped when asked to".into(),
+        StopReason::Failed(kind) => format!("stopped by its supervisor after a failure ({kind})"),
+        StopReason::ParentStopped => "stopped with its supervisor".into(),
+        StopReason::SystemShutdown => "stopped with the system".into(),
+        StopReason::AlreadyGone => "had ended before".into(),
+    }
+}
+
+/// Shows nanoseconds as milliseconds, to the microsecond.
+pub(super) fn millis(ns: u64) -> String {
+    format!("{}.{:03} ms", ns / 1_000_000, ns / 1_000 % 1_000)
+}

@@ -1,0 +1,225 @@
+//! The driver without a browser: commands in, updates and frames out, and the same run however it is driven.
+
+use footlights::scenario::document::Scenario;
+use footlights_web::engine::driver::{Driver, Pace};
+use footlights_web::engine::protocol::{
+    Breakage, Change, Command, DocError, Logged, RareKind, Speed, StopReason, Target, Unit, Update,
+};
+use footlights_web::engine::telemetry::{BALANCED, FINISHED, NodeState, PLAYING, Reader};
+use serde_json::json;
+
+fn shipped(name: &str) -> Scenario {
+    let path = format!("{}/../web/scenarios/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    Scenario::parse(&text).unwrap_or_else(|e| panic!("{name}: {e:#?}"))
+}
+
+/// A driver with a wall clock that the test moves.
+struct Stage {
+    driver: Driver,
+    wall_ms: f64,
+    updates: Vec<Update>,
+}
+
+impl Stage {
+    fn load(scenario: Scenario, commands: Vec<Logged>, at: u64) -> Self {
+        let mut stage = Stage { driver: Driver::new(), wall_ms: 0.0, updates: Vec::new() };
+        stage.obey(Command::Load { scenario, commands, at });
+        stage.settle();
+        stage
+    }
+
+    fn try_obey(&mut self, command: Command) -> Result<(), Vec<DocError>> {
+        self.driver.handle(command, &mut self.updates)
+    }
+
+    fn obey(&mut self, command: Command) {
+        self.try_obey(command).unwrap_or_else(|e| panic!("{e:?}"));
+    }
+
+    /// Lets the driver run without moving the wall clock, until it is idle or waits.
+    fn settle(&mut self) {
+        while self.driver.advance(self.wall_ms, &mut || true) == Pace::Busy {}
+        self.driver.drain(&mut self.updates);
+    }
+
+    /// Plays for some wall time in slices of `slice_ms`.
+    fn play(&mut self, speed: Speed, wall_ms: f64, slice_ms: f64) {
+        self.obey(Command::Play { speed });
+        let end = self.wall_ms + wall_ms;
+        self.settle();
+        while self.wall_ms < end {
+            self.wall_ms += slice_ms;
+            self.settle();
+        }
+        self.obey(Command::Pause);
+    }
+
+    fn set(&mut self, node: &str, key: &str, value: serde_json::Value) {
+        self.obey(Command::Change(Change::Set { node: node.into(), key: key.into(), value }));
+    }
+
+    fn logged(&self, change: Change) -> Logged {
+        Logged { turn: self.driver.turn(), at_ns: self.driver.time_ns(), change }
+    }
+
+    fn hash(&self) -> u64 {
+        self.driver.run().expect("loaded").system().log_hash()
+    }
+
+    fn frame(&mut self) -> Vec<u32> {
+        let mut words = vec![0; self.driver.frame_words()];
+        self.driver.write_frame(1, &mut words);
+        words
+    }
+}
+
+#[test]
+fn speed_and_slices_do_not_change_the_run() {
+    let mut whole = Stage::load(shipped("let-it-crash"), vec![], 0);
+    whole.obey(Command::RunTo(Target::TimeNs(3_000_000_000)));
+    whole.settle();
+    for (speed, wall_ms, slice_ms) in [(1_000, 3_000.0, 16.7), (10_000, 300.0, 1.0), (500, 6_000.0, 250.0)] {
+        let mut stage = Stage::load(shipped("let-it-crash"), vec![], 0);
+        stage.play(Speed::Permille(speed), wall_ms, slice_ms);
+        stage.obey(Command::RunTo(Target::Turn(whole.driver.turn())));
+        stage.settle();
+        assert_eq!((stage.driver.turn(), stage.hash()), (whole.driver.turn(), whole.hash()), "{speed}");
+    }
+}
+
+#[test]
+fn the_clock_moves_while_nothing_happens() {
+    let mut stage = Stage::load(shipped("ten-million-messages"), vec![], 0);
+    stage.play(Speed::Permille(1_000), 500.0, 10.0);
+    let (time, turn) = (stage.driver.time_ns(), stage.driver.turn());
+    assert!((499_000_000..=501_000_000).contains(&time), "{time}");
+    stage.play(Speed::Permille(1_000), 100.0, 10.0);
+    assert_eq!(stage.driver.turn(), turn, "the timers are due at 1 s");
+    assert!(stage.driver.time_ns() > time);
+}
+
+#[test]
+fn a_replay_of_the_changes_gives_the_same_run() {
+    let mut first = Stage::load(shipped("let-it-crash"), vec![], 0);
+    first.play(Speed::Permille(1_000), 777.7, 7.3);
+    let mut log = Vec::new();
+    for change in [
+        Change::Set { node: "worker-2".into(), key: "percent".into(), value: json!(50) },
+        Change::Inject { node: "worker-1".into(), value: 9 },
+        Change::Break { node: "worker-3".into(), how: Breakage::FailNext },
+    ] {
+        first.obey(Command::Change(change.clone()));
+        log.push(first.logged(change));
+        first.play(Speed::Permille(1_000), 333.3, 11.1);
+    }
+    let (turn, hash) = (first.driver.turn(), first.hash());
+    let replayed = Stage::load(shipped("let-it-crash"), log.clone(), turn);
+    assert_eq!((replayed.driver.turn(), replayed.hash()), (turn, hash));
+    first.obey(Command::Seek(turn / 2));
+    first.settle();
+    assert_eq!(first.driver.turn(), turn / 2);
+    first.obey(Command::Seek(turn));
+    first.settle();
+    assert_eq!((first.driver.turn(), first.hash()), (turn, hash));
+    let plain = Stage::load(shipped("let-it-crash"), vec![], turn);
+    assert_ne!(plain.hash(), hash, "the changes matter");
+}
+
+#[test]
+fn a_step_is_one_turn_or_one_message_of_a_node() {
+    let mut stage = Stage::load(shipped("let-it-crash"), vec![], 0);
+    stage.obey(Command::Step(Unit::Turn));
+    stage.settle();
+    assert_eq!(stage.driver.turn(), 1);
+    assert!(matches!(stage.updates.last(), Some(Update::Stopped { at: 1, why: StopReason::Reached })));
+    stage.obey(Command::Step(Unit::Message { node: "worker-4".into() }));
+    stage.settle();
+    let index = stage.driver.run().expect("loaded").plan().node("worker-4").expect("it is there");
+    assert_eq!(stage.driver.run().and_then(|r| r.handled(index)), Some(1));
+}
+
+#[test]
+fn frames_show_what_was_counted() {
+    let mut stage = Stage::load(shipped("let-it-crash"), vec![], 0);
+    stage.obey(Command::Play { speed: Speed::Max });
+    while stage.driver.advance(0.0, &mut || false) != Pace::Idle {
+        let words = stage.frame();
+        let reader = Reader::new(&words).expect("a whole frame");
+        let head = reader.head();
+        assert_eq!(head.flags & BALANCED, BALANCED);
+        assert_eq!(head.ledger[0], head.ledger[1..].iter().sum::<u64>());
+        for row in (0..reader.nodes()).filter_map(|i| reader.node(i)) {
+            let sum = row.busy_permille + row.backpressured_permille + row.blocked_permille;
+            assert!(sum <= 1_000, "{row:?}");
+        }
+    }
+    stage.driver.drain(&mut stage.updates);
+    let words = stage.frame();
+    let reader = Reader::new(&words).expect("a whole frame");
+    assert_eq!(reader.head().flags & (FINISHED | PLAYING), FINISHED);
+    let master = reader.node(0).expect("the master");
+    assert!(matches!(master.state, NodeState::Completed | NodeState::Failed));
+    let rare: Vec<_> = stage.updates.iter().filter_map(|u| match u {
+        Update::Rare { events, lost: 0 } => Some(events),
+        _ => None,
+    }).flatten().collect();
+    let restarts = rare.iter().filter(|e| e.kind == RareKind::Restarted).count();
+    let shown: u32 = (0..reader.nodes()).filter_map(|i| reader.node(i)).map(|row| row.restarts).sum();
+    assert_eq!(restarts, shown as usize, "restarts shown are restarts in the log");
+}
+
+#[test]
+fn a_refused_command_changes_nothing() {
+    let mut stage = Stage::load(shipped("let-it-crash"), vec![], 100);
+    let hash = stage.hash();
+    let mut broken = shipped("let-it-crash");
+    broken.nodes[1].kind = "teapot".into();
+    let set = |key: &str, value| Command::Change(Change::Set { node: "worker-1".into(), key: key.into(), value });
+    for (command, node, key) in [
+        (Command::Load { scenario: broken, commands: vec![], at: 0 }, Some("router"), None),
+        (set("percent", json!(101)), Some("worker-1"), Some("percent")),
+        (set("percent", json!("NaN")), Some("worker-1"), Some("percent")),
+        (set("then", json!("absorb")), Some("worker-1"), Some("then")),
+        (Command::Change(Change::Inject { node: "master".into(), value: 1 }), Some("master"), None),
+        (Command::Change(Change::Inject { node: "nobody".into(), value: 1 }), Some("nobody"), None),
+        (Command::Watch { node: Some("nobody".into()) }, Some("nobody"), None),
+    ] {
+        let errors = stage.try_obey(command.clone()).expect_err("it is refused");
+        assert_eq!((errors[0].node.as_deref(), errors[0].key.as_deref()), (node, key), "{command:?} {errors:?}");
+        assert!(!errors[0].reason.is_empty());
+    }
+    assert_eq!((stage.hash(), stage.driver.turn()), (hash, 100));
+}
+
+#[test]
+fn the_watched_node_comes_in_full() {
+    let mut stage = Stage::load(shipped("let-it-crash"), vec![], 0);
+    stage.obey(Command::Watch { node: Some("worker-2".into()) });
+    stage.set("worker-2", "percent", json!(100));
+    stage.play(Speed::Permille(1_000), 3_000.0, 16.0);
+    let detail = stage.updates.iter().rev().find_map(|u| match u {
+        Update::Detail(detail) => Some(detail),
+        _ => None,
+    });
+    let detail = detail.expect("a detail");
+    assert_eq!((detail.node.as_str(), &detail.params["percent"]), ("worker-2", &json!(100)));
+    assert!(detail.mailbox.is_some());
+    let why = &detail.decisions.iter().find(|d| d.why.contains("restart")).expect("a decision").why;
+    assert!(why.contains("task"), "{why}");
+}
+
+#[test]
+fn the_log_is_paged_by_turn() {
+    let mut stage = Stage::load(shipped("let-it-crash"), vec![], 60);
+    stage.updates.clear();
+    stage.obey(Command::Log { from: 50, len: 20 });
+    let Some(Update::LogPage(rows)) = stage.updates.pop() else { panic!("no page") };
+    assert!(rows.len() == 20 && rows[0].turn >= 50 && rows.iter().any(|r| r.node.is_some()), "{rows:#?}");
+}
+
+#[test]
+#[should_panic(expected = "asked to panic")]
+fn the_debug_command_panics() {
+    let _ = Driver::new().handle(Command::DebugPanic, &mut Vec::new());
+}
