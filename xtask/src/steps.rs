@@ -167,6 +167,10 @@ fn wasm_targets(package: &Path) -> Result<Vec<String>> {
 }
 
 fn page(session: &mut Session) -> Result<Verdict> {
+    // Before the build, so that the page which is tested has gone through wasm-opt like the one that is shipped.
+    if let Err(error) = tools::node(&session.workspace) {
+        eprintln!("{error}");
+    }
     build_page::build(&session.workspace, Weight::Small)?;
     session.page_is_built = true;
     Ok(Verdict::Passed(None))
