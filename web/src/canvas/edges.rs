@@ -131,7 +131,8 @@ fn cross(pen: &Pen<'_>, at: Point) {
 
 /// Rate as a number; a buffer on the edge as a bar with its tick; what waits at a blocked port as a pile.
 fn labels(pen: &Pen<'_>, scene: &Scene<'_>, edge: &Edge, curve: &Curve, rate: Option<f64>) {
-    let capacity = scene.live.edge_meta(&edge.id).and_then(|m| m.capacity);
+    // One slot is the wire itself; only what can pile up is a bar.
+    let capacity = scene.live.edge_meta(&edge.id).and_then(|m| m.capacity).filter(|c| *c > 1);
     let row = scene.live.edge(&edge.id);
     let middle = curve.at(0.5);
     if let (Some(capacity), Some(row)) = (capacity, row) {

@@ -53,7 +53,7 @@ fn card(pen: &Pen<'_>, scene: &Scene<'_>, node: &Node, r: Rect) {
     if scene.view.zoom < TEXT_ZOOM {
         return;
     }
-    title(pen, scene, node, r, row);
+    title(pen, scene, node, r, row.filter(|_| scene.live.turns() > 0));
     if let Some(row) = row {
         health(pen, scene, r, row);
         queue(pen, scene, node, r, row);

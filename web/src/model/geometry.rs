@@ -13,8 +13,8 @@ use super::viewport::{Point, Rect, pt};
 pub const ACTOR: (f64, f64) = (176.0, 84.0);
 /// Size of a stream operator's card.
 pub const STAGE: (f64, f64) = (144.0, 84.0);
-/// Size of a supervisor without children.
-pub const EMPTY_GROUP: (f64, f64) = (240.0, 140.0);
+/// Size of a supervisor without children, and the least height of any: there is always room to drop one more.
+pub const EMPTY_GROUP: (f64, f64) = (244.0, 240.0);
 /// Height of a group's header.
 pub const HEADER: f64 = 28.0;
 /// Room between a group's frame and its children, at the sides and above and below.
@@ -148,7 +148,7 @@ impl Layout {
             let own = pt(f64::from(group.x) + dx, f64::from(group.y) + dy);
             let bounds = inside.map_or(Rect::around(own, EMPTY_GROUP.0, EMPTY_GROUP.1), |r| {
                 let (x, y) = PADDING;
-                Rect { x: r.x - x, y: r.y - y - HEADER, w: r.w + 2.0 * x, h: r.h + 2.0 * y + HEADER }
+                Rect { x: r.x - x, y: r.y - y - HEADER, w: r.w + 2.0 * x, h: (r.h + 2.0 * y + HEADER).max(EMPTY_GROUP.1) }
             });
             self.boxes.insert(group.id.clone(), bounds);
         }

@@ -82,7 +82,7 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
             state.run.playing = false;
             reload(state, effects);
         }
-        Action::Reload => {
+        Action::Reload if state.run.stale => {
             reload(state, effects);
             if state.problems.is_empty() {
                 super::reduce::toast(state, text::NEW_RUN, effects);
@@ -92,18 +92,19 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
     }
 }
 
+/// Starts the clock; a run that has ended, or that an edit has overtaken, is started anew first.
 fn play(state: &mut State, effects: &mut Vec<Effect>) {
-    if !state.problems.is_empty() {
-        state.announce = text::problems(state.problems.len());
-        state.dock = super::state::DockTab::Problems;
+    state.run.playing = true;
+    let outdated = state.run.stale || state.run.ended.is_some() || !state.problems.is_empty();
+    if !outdated {
+        effects.push(Effect::Send(Command::Play { speed: state.run.speed }));
         return;
     }
-    let finished = state.run.ended.is_some();
-    state.run.playing = true;
-    if finished {
-        return reload(state, effects);
+    reload(state, effects);
+    if !state.problems.is_empty() {
+        state.run.playing = false;
+        state.dock = super::state::DockTab::Problems;
     }
-    effects.push(Effect::Send(Command::Play { speed: state.run.speed }));
 }
 
 fn pause(state: &mut State, effects: &mut Vec<Effect>) {
