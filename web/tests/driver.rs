@@ -223,3 +223,60 @@ fn the_log_is_paged_by_turn() {
 fn the_debug_command_panics() {
     let _ = Driver::new().handle(Command::DebugPanic, &mut Vec::new());
 }
+
+#[test]
+fn the_shipped_scenarios_have_their_golden_hashes() {
+    let path = format!("{}/../web/scenarios/golden/hashes.json", env!("CARGO_MANIFEST_DIR"));
+    let golden: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(path).expect("the golden file")).expect("JSON");
+    for (name, golden) in golden.as_object().expect("names") {
+        let mut stage = Stage::load(shipped(name), vec![], 0);
+        stage.obey(Command::RunTo(Target::TimeNs(golden["at_ns"].as_u64().expect("a time"))));
+        stage.settle();
+        assert_eq!(format!("{:016x}", stage.hash()), golden["hash"].as_str().expect("a hash"), "{name}");
+        assert_eq!(stage.driver.turn(), golden["turn"].as_u64().expect("a turn"), "{name}");
+    }
+}
+
+#[test]
+fn an_endless_ping_pong_can_be_stopped() {
+    let text = r#"{"version":1,"seed":1,"workers":2,
+        "nodes":[{"id":"s","kind":"source","params":{"count":1}},
+            {"id":"ping","kind":"worker","params":{"mean_ms":0}},{"id":"pong","kind":"worker","params":{"mean_ms":0}}],
+        "edges":[{"id":"a","from":"s.out","to":"ping.in"},{"id":"b","from":"ping.out","to":"pong.in"},
+            {"id":"c","from":"pong.out","to":"ping.in"}]}"#;
+    let mut stage = Stage::load(Scenario::parse(text).expect("a document"), vec![], 0);
+    stage.obey(Command::Play { speed: Speed::Max });
+    for _ in 0..10 {
+        let mut looks = 0;
+        let pace = stage.driver.advance(0.0, &mut || {
+            looks += 1;
+            looks < 100
+        });
+        assert_eq!((pace, looks), (Pace::Busy, 100), "each slice ends when it is told to");
+    }
+    stage.obey(Command::Pause);
+    assert_eq!(stage.driver.advance(0.0, &mut || true), Pace::Idle);
+    assert!(stage.driver.turn() > 1_000);
+}
+
+#[test]
+fn a_node_that_waits_for_room_shows_it() {
+    let text = r#"{"version":1,"seed":1,"workers":4,
+        "nodes":[{"id":"s","kind":"source","params":{"rate_per_s":100}},
+            {"id":"w","kind":"worker","params":{"mean_ms":50,"then":"absorb","mailbox":2,"overflow":"backpressure"}}],
+        "edges":[{"id":"a","from":"s.out","to":"w.in"}]}"#;
+    let mut stage = Stage::load(Scenario::parse(text).expect("a document"), vec![], 0);
+    stage.frame();
+    stage.obey(Command::RunTo(Target::TimeNs(1_000_000_000)));
+    stage.settle();
+    stage.frame();
+    stage.obey(Command::RunTo(Target::TimeNs(2_000_000_000)));
+    stage.settle();
+    let words = stage.frame();
+    let reader = Reader::new(&words).expect("a whole frame");
+    let (source, worker) = (reader.node(0).expect("s"), reader.node(1).expect("w"));
+    assert_eq!(worker.busy_permille, 1_000);
+    assert!(source.backpressured_permille > 950 && source.queued <= 2, "{source:?}"); // a tick and one that waits
+    assert!(worker.queued <= 3, "{worker:?}");
+}

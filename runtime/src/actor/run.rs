@@ -216,11 +216,11 @@ impl<A: Actor> Life<A> {
     pub(super) fn flush(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         let me: Arc<dyn AnyCell> = cell.clone();
         let waited_on = self.own.outbox.waits_on();
-        let was_waiting = cell.head.state() == ActorState::AwaitingRoom;
-        let empty = self.own.outbox.flush(&me, worker);
+        let was_waiting = self.own.waits_for_room;
+        self.own.waits_for_room = !self.own.outbox.flush(&me, worker);
         self.open_or_shut(cell);
         match (waited_on, self.own.outbox.waits_on()) {
-            (Some(target), _) if empty && was_waiting => cell.head.record(EventKind::RoomFound { target }),
+            (Some(target), None) if was_waiting => cell.head.record(EventKind::RoomFound { target }),
             (_, Some(target)) if !was_waiting => cell.head.record(EventKind::AwaitingRoom { target }),
             _ => {}
         }
