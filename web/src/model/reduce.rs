@@ -42,6 +42,8 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         | Action::Pause
         | Action::StepTurn
         | Action::StepMessage
+        | Action::RunTo(_)
+        | Action::Seek(_)
         | Action::Reset
         | Action::Reload => runs::transport(state, &action, &mut effects),
         edit => change(state, edit, &mut effects),
