@@ -4,6 +4,7 @@ use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use super::Part;
+use super::text_box::TextBox;
 use crate::engine::protocol::{Speed, Target};
 use crate::model::state::{Action, State};
 use crate::model::{format, locale as text};
@@ -73,18 +74,16 @@ fn back(part: &Part) -> Html {
 /// Run on to a virtual time, in seconds.
 fn run_to(part: &Part) -> Html {
     let act = part.act.clone();
-    let onchange = Callback::from(move |e: Event| {
-        let Some(input) = e.target_dyn_into::<HtmlInputElement>() else { return };
-        let seconds = input.value().trim().parse::<f64>().ok().filter(|s| (0.0..1e9).contains(s));
+    let commit = Callback::from(move |typed: String| {
+        let seconds = typed.trim().parse::<f64>().ok().filter(|s| (0.0..1e9).contains(s));
         if let Some(seconds) = seconds {
             act.emit(Action::RunTo(Target::TimeNs((seconds * 1e9).round() as u64)));
         }
-        input.set_value("");
     });
     html! {
         <label class="number" title={text::RUN_TO_HINT}>
             <span>{ text::RUN_TO }</span>
-            <input type="text" inputmode="decimal" data-testid="transport-run-to" placeholder="s" {onchange} />
+            <TextBox id="transport-run-to" value="" placeholder="s" inputmode="decimal" {commit} />
         </label>
     }
 }
@@ -136,17 +135,14 @@ fn number(
     action: impl Fn(u64) -> Action + 'static,
 ) -> Html {
     let act = part.act.clone();
-    let onchange = Callback::from(move |e: Event| {
-        let Some(input) = e.target_dyn_into::<HtmlInputElement>() else { return };
-        match input.value().trim().parse::<u64>() {
-            Ok(n) if n <= max => act.emit(action(n)),
-            _ => input.set_value(&value.to_string()),
-        }
+    let commit = Callback::from(move |typed: String| match typed.trim().parse::<u64>() {
+        Ok(n) if n <= max => act.emit(action(n)),
+        _ => {}
     });
     html! {
         <label class="number">
             <span>{ label }</span>
-            <input type="text" inputmode="numeric" data-testid={id} value={value.to_string()} {onchange} />
+            <TextBox {id} value={value.to_string()} inputmode="numeric" {commit} />
         </label>
     }
 }

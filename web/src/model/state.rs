@@ -309,6 +309,8 @@ pub enum Action {
     Engine(News),
     /// Gives up on a hung engine and starts another.
     StopEngine,
+    /// Says something short to the person.
+    Say(String),
     /// The page is no longer seen.
     Hide,
     /// Asks the engine to panic, for tests.
