@@ -4,23 +4,20 @@
 //! activation. [`AnyCell`] is the face without the message type, for parents, watchers and snapshots.
 //!
 //! I1 the behaviour's lock is taken by the worker that runs the activation, and by snapshots of a parked system; never twice.
-//! I2 counters of the consumer have one writer at a time, the running worker; those bumped by senders are read-modify-write.
-//! I3 every accepted message is counted once: in the mailbox, in the batch, or in one of the fates below.
+//! I2 every accepted message is counted once: in the mailbox, in the batch, or in one of the fates below.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::children::Children;
-use super::shared::Shared;
+use super::head::Head;
+pub(crate) use super::head::{Fate, Orphan};
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
 use crate::id::ActorId;
 use crate::mailbox::{Envelope, Lanes, OverflowStrategy, Pushed};
-use crate::observe::{
-    ActorSnapshot, ActorState, DeadLetterReason, DropReason, EventKind, Ledger, Level, StopReason,
-};
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
+use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, Level, StopReason};
+use crate::sync::{AtomicU64, Mutex, Ordering};
 
 /// What lies in a user lane.
 pub(crate) enum Item<M> {
@@ -34,130 +31,6 @@ pub(crate) enum Item<M> {
     Answer(u32, M),
     /// Stop when everything before this has been handled.
     Drain,
-}
-
-/// The part of a cell that needs no message type.
-pub(crate) struct Head {
-    pub(crate) id: ActorId,
-    pub(crate) path: Arc<str>,
-    pub(crate) depth: u16,
-    pub(crate) parent: Option<Arc<dyn AnyCell>>,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) children: Mutex<Children>,
-    pub(crate) counts: Counts,
-    state: AtomicU32,
-    pub(crate) incarnation: AtomicU32,
-    in_run: AtomicBool,
-    has_orphans: AtomicBool,
-    orphans: Mutex<Vec<Box<dyn Orphan>>>,
-}
-
-/// A reply handle that was dropped in a run and waits for the run's end to learn its fate.
-pub(crate) trait Orphan: Send {
-    fn settle(self: Box<Self>, fate: Fate);
-}
-
-/// What became of the run in which a reply handle was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Handled,
-    Failed(crate::supervise::FailureKind),
-    Stopped,
-}
-
-/// An actor's part of the ledger, by fate.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) handled: Counter,
-    pub(crate) failed: Counter,
-    pub(crate) dead_lettered: Counter,
-    pub(crate) dropped_own: Counter,
-    pub(crate) restarts: Counter,
-    pub(crate) busy_ns: Counter,
-    pub(crate) blocked_ns: Counter,
-    /// Pushed out by a newer one.
-    evicted: AtomicU64,
-    /// Dropped by a sender's push.
-    dropped_at_door: AtomicU64,
-    /// Dead-lettered by a sender's push.
-    dead_at_door: AtomicU64,
-    /// Taken in and lost at the door (not counted by the mailbox).
-    lost_at_door: AtomicU64,
-    /// Handed back.
-    refused: AtomicU64,
-}
-
-impl Head {
-    pub(crate) fn new(
-        id: ActorId,
-        path: Arc<str>,
-        depth: u16,
-        parent: Option<Arc<dyn AnyCell>>,
-        shared: Arc<Shared>,
-    ) -> Self {
-        Head {
-            id,
-            path,
-            depth,
-            parent,
-            shared,
-            children: Mutex::default(),
-            counts: Counts::default(),
-            state: AtomicU32::new(ActorState::Starting as u32),
-            incarnation: AtomicU32::new(0),
-            in_run: AtomicBool::new(false),
-            has_orphans: AtomicBool::new(false),
-            orphans: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn record(&self, kind: EventKind) {
-        self.shared.record(self.id, kind);
-    }
-
-    pub(crate) fn state(&self) -> ActorState {
-        ActorState::from_u8(self.state.load(Ordering::Relaxed) as u8)
-    }
-
-    pub(crate) fn set_state(&self, state: ActorState) {
-        // Ordering: Relaxed, for display only.
-        self.state.store(state as u32, Ordering::Relaxed);
-    }
-
-    /// Begins an activation: reply handles dropped from now on wait for the end of their run.
-    pub(crate) fn enter(&self) {
-        self.in_run.store(true, Ordering::Relaxed);
-    }
-
-    /// Ends an activation; nothing dropped in it may be left waiting.
-    pub(crate) fn leave(&self) {
-        // Ordering: SeqCst, pairs with adopt(): either we see the orphan, or its dropper sees that the run is over.
-        self.in_run.store(false, Ordering::SeqCst);
-        self.settle_orphans(Fate::Handled);
-    }
-
-    /// Takes in a dropped reply handle; it is settled at the end of the present run, or now if there is none.
-    pub(crate) fn adopt(&self, orphan: Box<dyn Orphan>, otherwise: Fate) {
-        self.orphans.lock().push(orphan);
-        self.has_orphans.store(true, Ordering::SeqCst);
-        // Ordering: SeqCst, pairs with leave().
-        if !self.in_run.load(Ordering::SeqCst) {
-            self.settle_orphans(otherwise);
-        }
-    }
-
-    /// Tells the handles dropped in the run that has just ended what became of it.
-    pub(crate) fn settle_orphans(&self, fate: Fate) {
-        if !self.has_orphans.load(Ordering::SeqCst) {
-            return;
-        }
-        let orphans = {
-            let mut orphans = self.orphans.lock();
-            self.has_orphans.store(false, Ordering::SeqCst);
-            std::mem::take(&mut *orphans)
-        };
-        orphans.into_iter().for_each(|orphan| orphan.settle(fate));
-    }
 }
 
 /// A cell for messages of type `M`.
@@ -245,7 +118,13 @@ impl<M: Send + 'static> Cell<M> {
         let Some(at) = shared.dispatcher.later() else {
             let envelope = self.envelope(Item::Message(message));
             self.record_sent(&envelope);
-            return self.enqueue(envelope, door, by);
+            return match self.mailbox.push_plain(envelope) {
+                Ok(wake) => {
+                    self.wake(wake, by);
+                    Ok(())
+                }
+                Err(envelope) => self.enqueue(envelope, door, by),
+            };
         };
         if door != Door::Tell && self.mailbox.is_closed() {
             return Err(Refusal::Closed(message));
@@ -576,14 +455,5 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
         }) {
             head.record(EventKind::HookFailed { hook: "drop of a message", text: failure.report().text });
         }
-    }
-}
-
-impl Counts {
-    /// Counts a message that found the outbox full: it is dropped, and its run will fail.
-    pub(crate) fn outbox_overflow(&self, head: &Head) {
-        self.lost_at_door.fetch_add(1, Ordering::Relaxed);
-        self.dropped_at_door.fetch_add(1, Ordering::Relaxed);
-        head.record(EventKind::Dropped { reason: DropReason::MailboxFull, message: crate::id::MsgId(0) });
     }
 }

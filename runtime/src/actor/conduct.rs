@@ -12,8 +12,9 @@
 
 use std::sync::Arc;
 
-use super::cell::{AnyCell, Head, signal};
+use super::cell::{AnyCell, signal};
 use super::failure::Report;
+use super::head::Head;
 use super::signal::Signal;
 use crate::dispatch::{Due, Worker};
 use crate::id::ActorId;

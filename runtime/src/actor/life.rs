@@ -14,31 +14,30 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, bury, signal};
+use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, signal};
 use super::conduct::{Conduct, Moved, Verdict};
-use super::context::Context;
 use super::failure::{Failure, Report, catch};
 use super::outbox::Outbox;
 use super::path::SpawnError;
 use super::signal::Signal;
 use super::timers::Timers;
 use super::watch::{Watchers, Watching};
-use super::{Actor, AnyRef, Cancel, Props, Terminated};
+use super::{Actor, Cancel, Props};
 use crate::dispatch::{Next, Run, Worker};
 use crate::mailbox::Envelope;
-use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
+use crate::observe::{EventKind, StopReason};
 use crate::rng::Rng;
-use crate::supervise::{FailureKind, RestartType};
+use crate::supervise::FailureKind;
 use crate::sync::Ordering;
-use crate::time::{Instant, nanos};
+use crate::time::Instant;
 
 /// The behaviour of a cell: an actor, or the room for one.
 pub(crate) struct Life<A: Actor> {
-    props: Props<A>,
-    instance: Option<A>,
+    pub(super) props: Props<A>,
+    pub(super) instance: Option<A>,
     /// Why the present or last instance failed, and the message that it failed on.
-    failing: Option<(Failure, Option<A::Msg>)>,
-    own: Own<A::Msg>,
+    pub(super) failing: Option<(Failure, Option<A::Msg>)>,
+    pub(super) own: Own<A::Msg>,
 }
 
 /// What an actor owns besides its state; what a [`Context`] gives access to.
@@ -50,17 +49,17 @@ pub(crate) struct Own<M> {
     pub(super) tasks: Vec<Weak<dyn Cancel>>,
     pub(super) stop_asked: bool,
     pub(super) overflowed: bool,
-    watchers: Watchers,
-    conduct: Conduct,
-    batch: VecDeque<Envelope<Item<M>>>,
-    quota: u32,
-    suspends: u32,
-    phase: Phase,
-    ever_ran: bool,
+    pub(super) watchers: Watchers,
+    pub(super) conduct: Conduct,
+    pub(super) batch: VecDeque<Envelope<Item<M>>>,
+    pub(super) quota: u32,
+    pub(super) suspends: u32,
+    pub(super) phase: Phase,
+    pub(super) ever_ran: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     New,
     Running,
     Failed,
@@ -72,7 +71,7 @@ enum Phase {
 
 /// Whether something ran user code, and so is a turn of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ran {
+pub(super) enum Ran {
     UserCode,
     Nothing,
 }
@@ -223,7 +222,7 @@ impl<A: Actor> Life<A> {
     // --- failure and restart -----------------------------------------------------------------------------------------
 
     /// Suspends this actor and everything below it, and tells the parent.
-    fn fail(
+    pub(super) fn fail(
         &mut self,
         cell: &Arc<Cell<A::Msg>>,
         mut why: Failure,
@@ -300,7 +299,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// The children are gone: drops what belonged to the old incarnation, then the instance itself.
-    fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+    pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.timers.clear(cell);
         self.cancel_tasks();
         self.drop_instance(cell);
@@ -310,335 +309,11 @@ impl<A: Actor> Life<A> {
         cell.mailbox.hold(Some(self.props.hold as usize));
         self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);
     }
-
-    // --- stop --------------------------------------------------------------------------------------------------------
-
-    fn stop(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) -> Ran {
-        let halting = self.own.phase == Phase::Halting;
-        if matches!(self.own.phase, Phase::Stopping(_) | Phase::Ended) {
-            return Ran::Nothing;
-        }
-        let reason = match (&self.failing, reason) {
-            (Some((why, _)), StopReason::Stopped) if self.own.phase == Phase::Failed => {
-                StopReason::Failed(why.kind())
-            }
-            _ => reason,
-        };
-        self.own.phase = Phase::Stopping(reason);
-        cell.head.children.lock().close(Some(SpawnError::ParentStopping));
-        cell.mailbox.hold(None);
-        self.open_or_shut(cell);
-        cell.head.record(EventKind::StopBegan);
-        let left = cell.mailbox.close();
-        let batch = std::mem::take(&mut self.own.batch);
-        self.own.batch = batch.into_iter().chain(left).collect();
-        self.own.conduct.clear();
-        if halting {
-            return Ran::Nothing; // a child is being waited for already
-        }
-        self.next_child_or(cell, worker)
-    }
-
-    /// The children are gone: runs the last hook and tells everybody.
-    fn end(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) -> Ran {
-        let head = &cell.head;
-        let ran = self.hook(cell, worker, "stopped", |instance, cx| instance.stopped(cx));
-        self.own.timers.clear(cell);
-        self.cancel_tasks();
-        self.failing = None;
-        self.drop_instance(cell);
-        for _ in 0..self.own.outbox.clear() {
-            let reason = DeadLetterReason::StoppedWithMail;
-            head.shared.late_dead_letter(head.id, &head.path, crate::id::MsgId(0), reason);
-        }
-        bury(cell, std::mem::take(&mut self.own.batch));
-        head.settle_orphans(Fate::Stopped);
-        for target in self.own.watching.clear() {
-            signal(&target, Signal::Unwatch(head.id), Some(worker));
-        }
-        self.own.phase = Phase::Ended;
-        head.set_state(ActorState::Stopped);
-        head.record(EventKind::Stopped { reason });
-        head.shared.retire(head.id, &cell.ledger(0, 0));
-        self.farewell(cell, reason, worker);
-        ran
-    }
-
-    /// Frees the name, then tells the parent, then the watchers.
-    fn farewell(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) {
-        let head = &cell.head;
-        let me: Arc<dyn AnyCell> = cell.clone();
-        let unheard = cell.mailbox.end();
-        if let Some(parent) = &head.parent {
-            parent.head().children.lock().remove(head.id);
-            signal(parent, Signal::ChildStopped(head.id), Some(worker));
-        } else {
-            head.shared.end(match head.shared.escalated.lock().take() {
-                Some(report) => super::shared::Exit::Escalated { why: report.text.to_string() },
-                None => super::shared::Exit::Shutdown,
-            });
-        }
-        for (registration, watcher) in self.own.watchers.take() {
-            head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
-            watcher.notice(registration, Terminated { target: AnyRef(me.clone()), reason });
-        }
-        unheard.into_iter().for_each(|signal| super::cell::unheard(&me, signal));
-    }
-
-    // --- children ----------------------------------------------------------------------------------------------------
-
-    /// Stops the child that was started last; when none is left, goes on with the restart or the stop.
-    fn next_child_or(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
-        let last = cell.head.children.lock().last();
-        if let Some(child) = last {
-            let reason = match self.own.phase {
-                Phase::Stopping(StopReason::SystemShutdown) => StopReason::SystemShutdown,
-                _ => StopReason::ParentStopped,
-            };
-            if self.own.phase == Phase::Halting {
-                self.own.watching.remove(child.head().id);
-            }
-            signal(&child, Signal::Stop(reason), Some(worker));
-            return Ran::Nothing;
-        }
-        match self.own.phase {
-            Phase::Halting => {
-                self.halted(cell, worker);
-                Ran::Nothing
-            }
-            Phase::Stopping(reason) => self.end(cell, reason, worker),
-            _ => Ran::Nothing,
-        }
-    }
-
-    fn child_gone(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
-        match self.own.phase {
-            Phase::Halting | Phase::Stopping(_) => self.next_child_or(cell, worker),
-            _ => Ran::Nothing,
-        }
-    }
-
-    fn suspend_children(&self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        let children = cell.head.children.lock().cells();
-        children.iter().for_each(|child| signal(child, Signal::Suspend, Some(&mut *worker)));
-    }
-
-    fn resume_children(&self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        let children = cell.head.children.lock().cells();
-        children.iter().for_each(|child| signal(child, Signal::Resume, Some(&mut *worker)));
-    }
-
-    fn tell_parent(&self, cell: &Arc<Cell<A::Msg>>, what: Signal, worker: &mut Worker) {
-        if let Some(parent) = &cell.head.parent {
-            signal(parent, what, Some(worker));
-        }
-    }
-
-    // --- user code ---------------------------------------------------------------------------------------------------
-
-    /// Calls user code with a context; no instance, no call.
-    fn with_instance<T: Default>(
-        &mut self,
-        cell: &Arc<Cell<A::Msg>>,
-        worker: &mut Worker,
-        call: impl FnOnce(&mut A, &mut Context<'_, A>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let Some(instance) = self.instance.as_mut() else { return Ok(T::default()) };
-        let mut cx = Context::new(cell, &mut self.own, worker);
-        catch(|| call(instance, &mut cx))
-    }
-
-    /// Runs an ending hook; a panic in it is reported and decides nothing.
-    fn hook(
-        &mut self,
-        cell: &Arc<Cell<A::Msg>>,
-        worker: &mut Worker,
-        name: &'static str,
-        call: impl FnOnce(&mut A, &mut Context<'_, A>),
-    ) -> Ran {
-        if self.instance.is_none() {
-            return Ran::Nothing;
-        }
-        let done = self.with_instance(cell, worker, |instance, cx| {
-            call(instance, cx);
-            Ok(())
-        });
-        if let Err(why) = done {
-            cell.head.record(EventKind::HookFailed { hook: name, text: why.report().text });
-        }
-        cell.head.settle_orphans(Fate::Handled);
-        Ran::UserCode
-    }
-
-    fn drop_instance(&mut self, cell: &Arc<Cell<A::Msg>>) {
-        let instance = self.instance.take();
-        let dropped = catch(|| {
-            drop(instance);
-            Ok(())
-        });
-        if let Err(why) = dropped {
-            cell.head.record(EventKind::HookFailed { hook: "drop of the state", text: why.report().text });
-        }
-    }
-
-    fn cancel_tasks(&mut self) {
-        self.own.tasks.drain(..).filter_map(|task| task.upgrade()).for_each(|task| task.cancel());
-    }
-
-    /// Takes the next message that is not outdated and runs `receive` on it.
-    fn receive(
-        &mut self,
-        cell: &Arc<Cell<A::Msg>>,
-        envelope: Envelope<Item<A::Msg>>,
-        worker: &mut Worker,
-    ) -> Ran {
-        let head = &cell.head;
-        let id = envelope.id;
-        let mut tick = None;
-        let message = match envelope.item {
-            Item::Message(message) => Ok(message),
-            Item::Tick(token) => {
-                tick = Some(token);
-                self.own.timers.message_of(cell, token).ok_or(DropReason::StaleTimer)
-            }
-            Item::Notice(number, news) => {
-                self.own.watching.message_of(number, news).ok_or(DropReason::Unwatched)
-            }
-            Item::Answer(incarnation, message) if incarnation == head.incarnation.load(Ordering::Relaxed) => {
-                Ok(message)
-            }
-            Item::Answer(..) => {
-                head.counts.dead_lettered.add(1);
-                head.shared.note_dead_letter(head.id, &head.path, id, DeadLetterReason::StaleIncarnation);
-                return Ran::Nothing;
-            }
-            Item::Drain => {
-                head.counts.handled.add(1);
-                self.own.stop_asked = true;
-                self.after_run(cell, worker);
-                return Ran::Nothing;
-            }
-        };
-        let message = match message {
-            Ok(message) => message,
-            Err(reason) => {
-                head.counts.dropped_own.add(1);
-                head.record(EventKind::Dropped { reason, message: id });
-                return Ran::Nothing;
-            }
-        };
-        self.run(cell, message, id, envelope.at, worker);
-        if let Some(token) = tick {
-            self.own.timers.rearm(cell, token);
-        }
-        Ran::UserCode
-    }
-
-    fn run(
-        &mut self,
-        cell: &Arc<Cell<A::Msg>>,
-        message: A::Msg,
-        id: crate::id::MsgId,
-        sent_at: Instant,
-        worker: &mut Worker,
-    ) {
-        let head = &cell.head;
-        let logged = head.shared.log.wants(Level::Message);
-        let began = if logged { head.shared.now() } else { Instant::ZERO };
-        if logged {
-            head.record(EventKind::Received { message: id, waited_ns: nanos(began - sent_at) });
-        }
-        let kept = self.props.keep.map(|keep| keep(&message));
-        match self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)) {
-            Ok(()) => {
-                head.counts.handled.add(1);
-                head.settle_orphans(Fate::Handled);
-                if logged {
-                    let took_ns = nanos(head.shared.now() - began);
-                    head.record(EventKind::Handled { message: id, took_ns });
-                }
-                self.after_run(cell, worker);
-            }
-            Err(why) => {
-                head.counts.failed.add(1);
-                head.settle_orphans(Fate::Failed(why.kind()));
-                self.record_failed(cell, &why, id);
-                self.fail(cell, why, kept, worker);
-            }
-        }
-    }
-
-    fn record_failed(&self, cell: &Arc<Cell<A::Msg>>, why: &Failure, message: crate::id::MsgId) {
-        let report = why.report();
-        cell.head.record(EventKind::Failed {
-            kind: report.kind,
-            code: report.code,
-            text: report.text,
-            message,
-        });
-    }
-
-    /// Does what a run asked for.
-    fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        if self.own.overflowed {
-            self.own.overflowed = false;
-            let why = Failure::of(FailureKind::Overflow, "outbox", "more than 1,024 messages wait for room");
-            self.record_failed(cell, &why, crate::id::MsgId(0));
-            return self.fail(cell, why, None, worker);
-        }
-        if self.own.stop_asked {
-            self.own.stop_asked = false;
-            if self.props.restart_type == RestartType::Permanent {
-                let why = Failure::of(FailureKind::Exit, "exit", "a permanent actor stopped itself");
-                self.record_failed(cell, &why, crate::id::MsgId(0));
-                return self.fail(cell, why, None, worker);
-            }
-            let me: Arc<dyn AnyCell> = cell.clone();
-            return signal(&me, Signal::Stop(StopReason::Stopped), Some(worker));
-        }
-        if !self.own.outbox.is_empty() {
-            self.open_or_shut(cell);
-            let me: Arc<dyn AnyCell> = cell.clone();
-            signal(&me, Signal::Flush, Some(worker));
-        }
-    }
-
-    fn flush(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        let me: Arc<dyn AnyCell> = cell.clone();
-        let waited_on = self.own.outbox.waits_on();
-        let was_waiting = cell.head.state() == ActorState::AwaitingRoom;
-        let empty = self.own.outbox.flush(&me, worker);
-        self.open_or_shut(cell);
-        match (waited_on, self.own.outbox.waits_on()) {
-            (Some(target), _) if empty && was_waiting => cell.head.record(EventKind::RoomFound { target }),
-            (_, Some(target)) if !was_waiting => cell.head.record(EventKind::AwaitingRoom { target }),
-            _ => {}
-        }
-    }
-
-    /// Sets whether the user lane is read, and the state that others see.
-    fn open_or_shut(&self, cell: &Arc<Cell<A::Msg>>) {
-        let awaiting = !self.own.outbox.is_empty();
-        let running = self.own.phase == Phase::Running;
-        cell.mailbox.pause(!self.own.readable());
-        cell.head.set_state(match self.own.phase {
-            Phase::New => ActorState::Starting,
-            Phase::Running if self.own.suspends > 0 => ActorState::Suspended,
-            Phase::Running if awaiting => ActorState::AwaitingRoom,
-            Phase::Running => ActorState::Running,
-            Phase::Failed => ActorState::Suspended,
-            Phase::Halting => ActorState::Restarting,
-            Phase::Halted => ActorState::Backoff,
-            Phase::Stopping(_) => ActorState::Stopping,
-            Phase::Ended => ActorState::Stopped,
-        });
-        debug_assert!(running || !self.own.readable());
-    }
 }
 
 impl<M> Own<M> {
     /// I2: says whether a user message may be handled now.
-    fn readable(&self) -> bool {
+    pub(super) fn readable(&self) -> bool {
         self.phase == Phase::Running && self.suspends == 0 && self.outbox.is_empty() && !self.stop_asked
     }
 }

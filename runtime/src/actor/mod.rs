@@ -9,7 +9,7 @@
 //!                           │                       │ Stop                              (a new instance)
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
-//! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `cell`, `life`, `conduct`,
+//! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
 //! `context`, `timers`, `watch`, `outbox`.
 
 mod actor_ref;
@@ -17,10 +17,13 @@ pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
 pub(crate) mod context;
+mod ending;
 pub(crate) mod failure;
+pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
+mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod spawn;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::actor_ref::ActorRef;
-use super::cell::{AnyCell, Cell, Head, signal};
+use super::cell::{AnyCell, Cell, signal};
 use super::children::Child;
+use super::head::Head;
 use super::life::Life;
 use super::path::{self, DEPTH_MAX, SpawnError};
 use super::shared::Shared;

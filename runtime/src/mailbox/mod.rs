@@ -112,6 +112,25 @@ impl<T, S> Lanes<T, S> {
         self.overflow
     }
 
+    /// Puts a message into an unbounded, open lane: the way that nearly all messages take. Ok(true): schedule the owner.
+    /// Gives the message back if anything asks for a closer look, which [`Lanes::push`] takes.
+    #[inline]
+    pub(crate) fn push_plain(&self, envelope: Envelope<T>) -> Result<bool, Envelope<T>> {
+        let mut inner = self.inner.lock();
+        if self.capacity.is_some()
+            || inner.closed
+            || inner.hold.is_some()
+            || inner.user.len() + 1 >= inner.high
+        {
+            return Err(envelope);
+        }
+        inner.user.push_back(envelope);
+        inner.accepted += 1;
+        let wake = !inner.paused && !inner.scheduled;
+        inner.scheduled |= wake;
+        Ok(wake)
+    }
+
     /// Puts a message into the user lane, subject to bound and hold.
     pub(crate) fn push(&self, envelope: Envelope<T>) -> Pushed<T> {
         let mut inner = self.inner.lock();

@@ -2,6 +2,7 @@
 //!
 //! A disabled boundary is no stage: its node shows what passes between its neighbours. I1 a stage's name is its node's id.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -30,7 +31,9 @@ pub(super) struct Stream {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     node: usize,
+    /// Its stage; of a disabled boundary, the last stage before it.
     stage: Option<usize>,
+    passes_through: bool,
     /// The writing half of a boundary.
     writer: Option<usize>,
     ring: Option<usize>,
@@ -93,9 +96,13 @@ impl Stream {
     pub(super) fn look(&self, at: usize, seen: &StreamSnapshot) -> Stage {
         let Some(place) = self.places.get(at) else { return Stage::default() };
         let counts = place.stage.and_then(|s| seen.stages.get(s)).map(|s| s.counts);
-        let Some(counts) = counts else { return self.pass_through(at, seen) };
+        let Some(counts) = counts else { return Stage::default() };
         let ring = place.ring.and_then(|r| seen.edges.get(r));
         let activity = seen.islands.get(place.island).map_or(Activity::Ended, |i| i.activity);
+        if place.passes_through {
+            // What left the stage before it has passed it.
+            return Stage { taken: counts.emitted, emitted: counts.emitted, activity, ..Stage::default() };
+        }
         Stage {
             taken: ring.map_or(counts.taken, |r| r.pushed),
             emitted: counts.emitted,
@@ -108,22 +115,13 @@ impl Stream {
         }
     }
 
-    /// A disabled boundary: what left the stage before it has passed it.
-    fn pass_through(&self, at: usize, seen: &StreamSnapshot) -> Stage {
-        let before = at.checked_sub(1).map(|at| self.look(at, seen)).unwrap_or_default();
-        Stage {
-            taken: before.emitted,
-            emitted: before.emitted,
-            activity: before.activity,
-            ..Stage::default()
-        }
-    }
-
     /// Says how many elements are between two neighbours of the chain, and whether the far one takes none.
     pub(super) fn between(&self, at: usize, seen: &StreamSnapshot) -> (u64, bool) {
-        let counts = |place: Option<&Place>| place.and_then(|p| p.stage).and_then(|s| seen.stages.get(s));
-        let resting = counts(self.places.get(at)).map_or(0, |s| s.counts.resting);
-        let next = self.places.get(at + 1);
+        let (here, next) = (self.places.get(at), self.places.get(at + 1));
+        // An element that rests between two stages with a disabled boundary between them is shown on the last edge.
+        let rests_here = next.is_none_or(|p| !p.passes_through);
+        let stage = here.filter(|_| rests_here).and_then(|p| p.stage).and_then(|s| seen.stages.get(s));
+        let resting = stage.map_or(0, |s| s.counts.resting);
         let writer = next.and_then(|p| p.writer).and_then(|s| seen.stages.get(s));
         // Elements that a boundary's writer took and could not put into the ring.
         let waiting = writer.map_or(0, |w| w.counts.held);
@@ -133,15 +131,17 @@ impl Stream {
 }
 
 fn places(plan: &Plan, nodes: &[usize], built: &StreamSnapshot) -> Vec<Place> {
-    let stage = |name: &str| built.stages.iter().position(|s| &*s.name == name);
-    let mut island = 0;
+    let stages: BTreeMap<&str, usize> = built.stages.iter().enumerate().map(|(i, s)| (&*s.name, i)).collect();
+    let stage = |name: &str| stages.get(name).copied();
+    let edges: BTreeMap<&str, usize> = built.edges.iter().enumerate().map(|(i, e)| (&*e.name, i)).collect();
+    let (mut island, mut last) = (0, None);
     let place = |&node: &usize| {
         let id = plan.nodes[node].id.as_str();
         let found = stage(id);
         island = found.map_or(island, |s| built.stages[s].island);
-        let writer = stage(&format!("{id} (writer)"));
-        let ring = built.edges.iter().position(|e| &*e.name == id);
-        Place { node, stage: found, writer, ring, island }
+        last = found.or(last);
+        let (writer, ring) = (stage(&format!("{id} (writer)")), edges.get(id).copied());
+        Place { node, stage: last, passes_through: found.is_none(), writer, ring, island }
     };
     nodes.iter().map(place).collect()
 }

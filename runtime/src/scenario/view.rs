@@ -35,6 +35,8 @@ pub struct NodeSnapshot {
     pub queued: u64,
     /// Messages stashed.
     pub stashed: u64,
+    /// Messages or elements sent on.
+    pub sent: u64,
     /// When the oldest waiting message was sent.
     pub oldest: Option<Instant>,
     /// CPU time charged.
@@ -116,7 +118,7 @@ impl Run {
 
     fn actor_snapshot(&self, node: usize) -> NodeSnapshot {
         if let Some(router) = self.board.router(node) {
-            let passed = self.plan().outgoing(node, "out").map(|e| self.passed(e)).sum();
+            let passed = self.board.left(node);
             return NodeSnapshot { handled: passed, ..snapshot_of(&[router.actor()], self.base(node)) };
         }
         let mut actors = self.board.former(node);
@@ -139,6 +141,7 @@ impl Run {
             handled: 0,
             queued: 0,
             stashed: 0,
+            sent: self.board.left(node),
             oldest: None,
             busy_ns: 0,
             blocked_ns: 0,
@@ -170,6 +173,7 @@ impl View<'_> {
         } else {
             seen.handled = if at == 0 { stage.emitted } else { stage.taken };
             seen.queued = stage.held;
+            seen.sent += stage.emitted;
             seen.state = stage_state(stage.activity, chain.result());
             (seen.busy_ns, seen.blocked_ns) = (stage.work_ns, stage.block_ns);
         }

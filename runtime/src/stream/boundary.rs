@@ -154,6 +154,10 @@ impl<T: Send + 'static> Kernel for RingWriter<T> {
     type Out = Never;
     const CAPS: Caps = Caps { chunk: true, ..Caps::EXTERNAL };
 
+    fn chunk(&self) -> usize {
+        self.credits
+    }
+
     fn on_push(&mut self, x: T, _out: &mut Out<'_, Never>, cx: &mut Cx) -> Sig {
         self.batch.push_back(x);
         cx.counts.emitted += 1;
@@ -229,6 +233,9 @@ impl<T> RingReader<T> {
         if !self.batch.is_empty() {
             return None;
         }
+        if s.end.is_some() {
+            s.taken += std::mem::take(&mut self.taken);
+        }
         match &s.end {
             None => None,
             Some(End::Failed(e)) => Some(Sig::fail(e.clone())),
@@ -241,6 +248,10 @@ impl<T: Send + 'static> Kernel for RingReader<T> {
     type In = Never;
     type Out = T;
     const CAPS: Caps = Caps { chunk: true, ..Caps::EXTERNAL };
+
+    fn chunk(&self) -> usize {
+        usize::MAX
+    }
 
     fn on_push(&mut self, x: Never, _out: &mut Out<'_, T>, _cx: &mut Cx) -> Sig {
         match x {}

@@ -96,6 +96,58 @@ impl<K: Kernel, const TRACE: bool> Cell<K, TRACE> {
         call!(self, run, 1, |out, cx| self.kernel.on_pull(out, cx))
     }
 
+    /// Says how many elements may move into the stage, or out of a source, in one go; 0 if it must be asked one by one.
+    pub(crate) fn chunk(&self) -> usize {
+        if self.special || self.full { 0 } else { self.kernel.chunk() }
+    }
+
+    /// Pulls at most `n` elements out of a source; gives the cause to cancel with if it has ended.
+    pub(crate) fn pull_chunk<T>(&mut self, n: usize, into: &mut Vec<T>, run: &mut Run, f: fn(K::Out) -> T) {
+        for _ in 0..n {
+            let (sig, slot) = call!(self, run, 1, |out, cx| self.kernel.on_pull(out, cx));
+            let got = slot.is_some();
+            self.counts.emitted += u64::from(got);
+            into.extend(slot.map(f));
+            match sig {
+                Sig::Continue if got => {}
+                Sig::Continue => return,
+                sig => {
+                    self.close(sig);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Pushes elements one after the other; if the stage ends on one, stops there and gives the cause to cancel with.
+    pub(crate) fn push_chunk(
+        &mut self,
+        from: &mut impl Iterator<Item = K::In>,
+        run: &mut Run,
+        mut emit: impl FnMut(K::Out),
+    ) -> Option<Cause> {
+        for x in from {
+            self.counts.taken += 1;
+            let (sig, slot) = call!(self, run, 1, |out, cx| self.kernel.on_push(x, out, cx));
+            if let Some(y) = slot {
+                self.counts.emitted += 1;
+                emit(y);
+            }
+            self.counts.high_water = self.counts.high_water.max(self.kernel.held() as u64);
+            match sig {
+                Sig::Continue => {}
+                Sig::Full => self.full = true,
+                sig => return self.close(sig),
+            }
+        }
+        None
+    }
+
+    /// Counts elements that were on the edge behind the stage when the next one ended.
+    pub(crate) fn lose_on_edge(&mut self, n: u64) {
+        self.counts.lost_on_edge += n;
+    }
+
     /// Downstream asks: for an element, or only for the end.
     #[inline(always)]
     pub(crate) fn ask(&mut self, demand: bool, run: &mut Run) -> Step<K::Out> {

@@ -63,6 +63,10 @@ pub trait Kernel: Send + 'static {
     fn on_park(&mut self, _park: Park, _cx: &mut Cx) -> Sleep {
         Sleep::Deep
     }
+    /// Says how many elements may be moved into it, or out of a source, in one go, without anybody seeing a difference.
+    fn chunk(&self) -> usize {
+        if Self::CAPS.light && Self::CAPS.chunk { usize::MAX } else { 0 }
+    }
     /// Counts the elements that it holds.
     fn held(&self) -> usize {
         0

@@ -139,11 +139,11 @@ impl Outlet {
     }
 
     fn find_way(&self) -> Option<Way> {
-        let edge = self.board.plan.outgoing(self.node, self.port).next()?;
+        let edge = self.board.outgoing(self.node, self.port).next()?;
         let to = self.board.plan.edges[edge].to.0;
         match self.board.router(to) {
             Some(router) => {
-                let hops = self.board.plan.outgoing(to, "out").filter_map(|e| self.hop(e));
+                let hops = self.board.outgoing(to, "out").filter_map(|e| self.hop(e));
                 let mut hops: Vec<_> = hops.map(|hop| (hop.actor.id(), hop)).collect();
                 hops.sort_by_key(|(id, _)| *id);
                 Some(Way::Routed { edge, router: router.clone(), logic: router.logic(), hops })

@@ -1,0 +1,151 @@
+//! The part of a cell that needs no message type: who it is, whose child, its counts, and the replies it owes.
+//!
+//! I1 counters of the consumer have one writer at a time, the running worker; those bumped by senders are read-modify-write.
+//! I2 a reply handle that is dropped in a run is settled when that run has ended, and never later than the activation.
+
+use std::sync::Arc;
+
+use super::cell::AnyCell;
+use super::children::Children;
+use super::shared::Shared;
+use crate::id::ActorId;
+use crate::observe::{ActorState, DropReason, EventKind};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
+
+/// The part of a cell that needs no message type.
+pub(crate) struct Head {
+    pub(crate) id: ActorId,
+    pub(crate) path: Arc<str>,
+    pub(crate) depth: u16,
+    pub(crate) parent: Option<Arc<dyn AnyCell>>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) children: Mutex<Children>,
+    pub(crate) counts: Counts,
+    state: AtomicU32,
+    pub(crate) incarnation: AtomicU32,
+    in_run: AtomicBool,
+    has_orphans: AtomicBool,
+    orphans: Mutex<Vec<Box<dyn Orphan>>>,
+}
+
+/// A reply handle that was dropped in a run and waits for the run's end to learn its fate.
+pub(crate) trait Orphan: Send {
+    fn settle(self: Box<Self>, fate: Fate);
+}
+
+/// What became of the run in which a reply handle was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Handled,
+    Failed(crate::supervise::FailureKind),
+    Stopped,
+}
+
+/// An actor's part of the ledger, by fate.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) handled: Counter,
+    pub(crate) failed: Counter,
+    pub(crate) dead_lettered: Counter,
+    pub(crate) dropped_own: Counter,
+    pub(crate) restarts: Counter,
+    pub(crate) busy_ns: Counter,
+    pub(crate) blocked_ns: Counter,
+    /// Pushed out by a newer one.
+    pub(super) evicted: AtomicU64,
+    /// Dropped by a sender's push.
+    pub(super) dropped_at_door: AtomicU64,
+    /// Dead-lettered by a sender's push.
+    pub(super) dead_at_door: AtomicU64,
+    /// Taken in and lost at the door (not counted by the mailbox).
+    pub(super) lost_at_door: AtomicU64,
+    /// Handed back.
+    pub(super) refused: AtomicU64,
+}
+
+impl Head {
+    pub(crate) fn new(
+        id: ActorId,
+        path: Arc<str>,
+        depth: u16,
+        parent: Option<Arc<dyn AnyCell>>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        Head {
+            id,
+            path,
+            depth,
+            parent,
+            shared,
+            children: Mutex::default(),
+            counts: Counts::default(),
+            state: AtomicU32::new(ActorState::Starting as u32),
+            incarnation: AtomicU32::new(0),
+            in_run: AtomicBool::new(false),
+            has_orphans: AtomicBool::new(false),
+            orphans: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn record(&self, kind: EventKind) {
+        self.shared.record(self.id, kind);
+    }
+
+    pub(crate) fn state(&self) -> ActorState {
+        ActorState::from_u8(self.state.load(Ordering::Relaxed) as u8)
+    }
+
+    pub(crate) fn set_state(&self, state: ActorState) {
+        // Ordering: Relaxed, for display only.
+        self.state.store(state as u32, Ordering::Relaxed);
+    }
+
+    /// Begins an activation: reply handles dropped from now on wait for the end of their run.
+    pub(crate) fn enter(&self) {
+        self.in_run.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends an activation; nothing dropped in it may be left waiting.
+    pub(crate) fn leave(&self) {
+        // Ordering: SeqCst, pairs with adopt(): either we see the orphan, or its dropper sees that the run is over.
+        self.in_run.store(false, Ordering::SeqCst);
+        self.settle_orphans(Fate::Handled);
+    }
+
+    /// Takes in a dropped reply handle; it is settled at the end of the present run, or now if there is none.
+    pub(crate) fn adopt(&self, orphan: Box<dyn Orphan>, otherwise: Fate) {
+        self.orphans.lock().push(orphan);
+        self.has_orphans.store(true, Ordering::SeqCst);
+        // Ordering: SeqCst, pairs with leave().
+        if !self.in_run.load(Ordering::SeqCst) {
+            self.settle_orphans(otherwise);
+        }
+    }
+
+    /// Tells the handles dropped in the run that has just ended what became of it.
+    #[inline]
+    pub(crate) fn settle_orphans(&self, fate: Fate) {
+        if self.has_orphans.load(Ordering::SeqCst) {
+            self.settle_them(fate);
+        }
+    }
+
+    #[cold]
+    fn settle_them(&self, fate: Fate) {
+        let orphans = {
+            let mut orphans = self.orphans.lock();
+            self.has_orphans.store(false, Ordering::SeqCst);
+            std::mem::take(&mut *orphans)
+        };
+        orphans.into_iter().for_each(|orphan| orphan.settle(fate));
+    }
+}
+
+impl Counts {
+    /// Counts a message that found the outbox full: it is dropped, and its run will fail.
+    pub(crate) fn outbox_overflow(&self, head: &Head) {
+        self.lost_at_door.fetch_add(1, Ordering::Relaxed);
+        self.dropped_at_door.fetch_add(1, Ordering::Relaxed);
+        head.record(EventKind::Dropped { reason: DropReason::MailboxFull, message: crate::id::MsgId(0) });
+    }
+}
