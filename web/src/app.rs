@@ -87,7 +87,7 @@ impl Component for App {
         app.connect(ctx);
         app.act(ctx, Action::OpenBuiltin(0));
         // A first visit shows something that runs, slowly enough for each message to be seen.
-        app.act(ctx, Action::SetSpeed(Speed::Permille(630)));
+        app.act(ctx, Action::SetSpeed(Speed::Permille(250)));
         app.act(ctx, Action::TogglePlay);
         app
     }

@@ -13,7 +13,7 @@ use yew::Callback;
 use crate::canvas::SharedLive;
 use crate::components::stage::StageShown;
 use crate::engine::protocol::Speed;
-use crate::engine::telemetry::{BALANCED, LEDGER_TERMS, NO_AGE};
+use crate::engine::telemetry::{BALANCED, FINISHED, LEDGER_TERMS, NO_AGE};
 use crate::model::geometry::Layout;
 use crate::model::live::Live;
 use crate::model::state::{Action, Engine, State};
@@ -146,7 +146,7 @@ fn state_of(seen: &Seen) -> JsValue {
         "seed": state.doc.seed.to_string(), "regime": shown.regime.name(), "dot": shown.regime.per_dot(),
         "nodes": nodes(seen, &live), "edges": edges(state, &live),
         "problems": state.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "ended": state.run.ended, "selected": selected, "lesson": null,
+        "ended": state.run.ended, "finished": head.flags & FINISHED != 0, "selected": selected, "lesson": null,
         "telemetry_lost": u64::from(head.lost[0]) + u64::from(head.lost[1]) + live.events_lost,
         "events": live.events.iter().take(200).map(|e| json!({
             "turn": e.turn, "node": e.node, "kind": format!("{:?}", e.kind), "why": e.why,

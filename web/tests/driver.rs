@@ -160,10 +160,15 @@ fn frames_show_what_was_counted() {
     assert_eq!(reader.head().flags & (FINISHED | PLAYING), FINISHED);
     let master = reader.node(0).expect("the master");
     assert!(matches!(master.state, NodeState::Completed | NodeState::Failed));
-    let rare: Vec<_> = stage.updates.iter().filter_map(|u| match u {
-        Update::Rare { events, lost: 0 } => Some(events),
-        _ => None,
-    }).flatten().collect();
+    let rare: Vec<_> = stage
+        .updates
+        .iter()
+        .filter_map(|u| match u {
+            Update::Rare { events, lost: 0 } => Some(events),
+            _ => None,
+        })
+        .flatten()
+        .collect();
     let restarts = rare.iter().filter(|e| e.kind == RareKind::Restarted).count();
     let shown: u32 = (0..reader.nodes()).filter_map(|i| reader.node(i)).map(|row| row.restarts).sum();
     assert_eq!(restarts, shown as usize, "restarts shown are restarts in the log");
@@ -175,7 +180,8 @@ fn a_refused_command_changes_nothing() {
     let hash = stage.hash();
     let mut broken = shipped("let-it-crash");
     broken.nodes[1].kind = "teapot".into();
-    let set = |key: &str, value| Command::Change(Change::Set { node: "worker-1".into(), key: key.into(), value });
+    let set =
+        |key: &str, value| Command::Change(Change::Set { node: "worker-1".into(), key: key.into(), value });
     for (command, node, key) in [
         (Command::Load { scenario: broken, commands: vec![], at: 0 }, Some("router"), None),
         (set("percent", json!(101)), Some("worker-1"), Some("percent")),
@@ -186,7 +192,11 @@ fn a_refused_command_changes_nothing() {
         (Command::Watch { node: Some("nobody".into()) }, Some("nobody"), None),
     ] {
         let errors = stage.try_obey(command.clone()).expect_err("it is refused");
-        assert_eq!((errors[0].node.as_deref(), errors[0].key.as_deref()), (node, key), "{command:?} {errors:?}");
+        assert_eq!(
+            (errors[0].node.as_deref(), errors[0].key.as_deref()),
+            (node, key),
+            "{command:?} {errors:?}"
+        );
         assert!(!errors[0].reason.is_empty());
     }
     assert_eq!((stage.hash(), stage.driver.turn()), (hash, 100));

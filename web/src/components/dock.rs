@@ -32,13 +32,15 @@ pub fn Dock(part: &Part) -> Html {
     ];
     html! {
         <section class="dock" aria-label={text::DOCK}>
-            <div class="tabs" role="tablist" aria-label={text::DOCK}>
+            <div class="tabs">
+            <div class="tablist" role="tablist" aria-label={text::DOCK}>
                 { for tabs.into_iter().map(|(tab, id, name)| html! {
                     <button key={id} type="button" role="tab" aria-selected={(part.state.dock == tab).to_string()}
                         class={classes!((tab == DockTab::Problems && problems > 0).then_some("alarm"))}
                         data-testid={format!("dock-tab-{id}")} onclick={part.on(Action::ShowDock(tab))}>{ name }</button>
                 }) }
-                { ledger(part) }
+            </div>
+            { ledger(part) }
             </div>
             <div class="panel" role="tabpanel" tabindex="0" aria-label={text::DOCK}>
                 { match part.state.dock {

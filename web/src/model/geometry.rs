@@ -148,7 +148,12 @@ impl Layout {
             let own = pt(f64::from(group.x) + dx, f64::from(group.y) + dy);
             let bounds = inside.map_or(Rect::around(own, EMPTY_GROUP.0, EMPTY_GROUP.1), |r| {
                 let (x, y) = PADDING;
-                Rect { x: r.x - x, y: r.y - y - HEADER, w: r.w + 2.0 * x, h: (r.h + 2.0 * y + HEADER).max(EMPTY_GROUP.1) }
+                Rect {
+                    x: r.x - x,
+                    y: r.y - y - HEADER,
+                    w: r.w + 2.0 * x,
+                    h: (r.h + 2.0 * y + HEADER).max(EMPTY_GROUP.1),
+                }
             });
             self.boxes.insert(group.id.clone(), bounds);
         }

@@ -36,12 +36,15 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::DropFault => state.fault = None,
         Action::Engine(news) => runs::engine(state, news, &mut effects),
         Action::StopEngine => runs::stop_engine(state, &mut effects),
+        Action::Say(message) => toast(state, &message, &mut effects),
         Action::Hide => hide(state, &mut effects),
         Action::DebugPanic => effects.push(Effect::Send(Command::DebugPanic)),
         Action::TogglePlay
         | Action::Pause
         | Action::StepTurn
         | Action::StepMessage
+        | Action::RunTo(_)
+        | Action::Seek(_)
         | Action::Reset
         | Action::Reload => runs::transport(state, &action, &mut effects),
         edit => change(state, edit, &mut effects),

@@ -73,6 +73,8 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
         Action::TogglePlay if state.run.playing => pause(state, effects),
         Action::TogglePlay => play(state, effects),
         Action::Pause => pause(state, effects),
+        Action::RunTo(target) => go(state, Command::RunTo(*target), effects),
+        Action::Seek(turn) => go(state, Command::Seek(*turn), effects),
         Action::StepTurn => step(state, Unit::Turn, effects),
         Action::StepMessage => match state.selection.single().map(str::to_owned) {
             Some(node) => step(state, Unit::Message { node }, effects),
@@ -113,8 +115,14 @@ fn pause(state: &mut State, effects: &mut Vec<Effect>) {
 }
 
 fn step(state: &mut State, unit: Unit, effects: &mut Vec<Effect>) {
+    go(state, Command::Step(unit), effects);
+}
+
+/// Moves the clock and leaves it standing.
+fn go(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
     state.run.playing = false;
-    effects.push(Effect::Send(Command::Step(unit)));
+    state.run.ended = None;
+    effects.push(Effect::Send(command));
 }
 
 /// Takes what the engine says.

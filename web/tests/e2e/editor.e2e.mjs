@@ -41,28 +41,28 @@ export const tests = {
     assertBalanced(stage, await stage.footlights('ledger'));
   },
 
-  async a_slow_sink_never_fills_more_than_the_declared_buffer(stage) {
+  async a_slow_sink_never_fills_more_than_the_declared_buffers(stage) {
     await emptyCanvas(stage);
-    const names = [];
-    for (const [i, kind] of ['range', 'buffer', 'for_each'].entries()) {
-      names.push(await place(stage, kind, -250 + 230 * i, 0));
-    }
-    await wire(stage, `${names[0]}.out`, `${names[1]}.in`);
-    await wire(stage, `${names[1]}.out`, `${names[2]}.in`);
-    await set(stage, names[1], 'param-size', 8);
-    await set(stage, names[2], 'param-work_ms', 20);
+    const [range, buffer, boundary, sink] = [
+      await place(stage, 'range', -330, 0), await place(stage, 'buffer', -120, 0),
+      await place(stage, 'async_boundary', 90, 0), await place(stage, 'for_each', 300, 0),
+    ];
+    for (const [from, to] of [[range, buffer], [buffer, boundary], [boundary, sink]]) await wire(stage, `${from}.out`, `${to}.in`);
+    await set(stage, buffer, 'param-size', 8);
+    await set(stage, boundary, 'param-capacity', 4);
+    await set(stage, sink, 'param-work_ms', 20);
     await play(stage);
-    let fullest = 0;
+    let [fullest, ring] = [0, 0];
     await stage.untilFootlights('the sink to have handled 60', 'state', ({ nodes }) => {
-      const buffer = nodes.find((n) => n.id === names[1]);
-      if (buffer.queued !== null && buffer.capacity !== null) {
-        stage.assert.equal(buffer.capacity, 8);
-        stage.assert.ok(buffer.queued <= buffer.capacity, `${buffer.queued} in a buffer of ${buffer.capacity}`);
-        fullest = Math.max(fullest, buffer.queued);
-      }
-      return nodes.find((n) => n.id === names[2]).handled >= 60;
+      const [held, crossing] = [buffer, boundary].map((id) => nodes.find((n) => n.id === id));
+      if (held.capacity !== 8 || crossing.capacity !== 4) return false;
+      stage.assert.ok(held.queued <= 8, `${held.queued} in a buffer of 8`);
+      stage.assert.ok(crossing.queued <= 4, `${crossing.queued} in a ring of 4`);
+      fullest = Math.max(fullest, held.queued);
+      ring = Math.max(ring, crossing.queued);
+      return nodes.find((n) => n.id === sink).handled >= 60;
     }, { deadline_ms: 20_000 });
-    stage.assert.ok(fullest >= 6, `a slow sink fills its buffer, seen ${fullest}`);
+    stage.assert.ok(fullest >= 6 && ring >= 3, `a slow sink fills what is declared, seen ${fullest} of 8 and ${ring} of 4`);
   },
 
   async a_refused_wire_says_why(stage) {

@@ -50,7 +50,7 @@ export async function select(stage, node) {
 export async function play(stage) {
   const button = stage.byId('transport-play');
   if ((await button.getAttribute('data-state')) !== 'playing') await button.click();
-  await stage.until('the clock to run', async () => (await button.getAttribute('data-state')) === 'playing');
+  await stage.untilFootlights('the clock to run', 'state', (s) => s.mode === 'playing' || s.ended !== null);
 }
 
 /** As fast as the device can. */

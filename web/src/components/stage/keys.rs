@@ -65,6 +65,10 @@ impl Stage {
         let single = part.state.selection.single().map(str::to_owned);
         match (key, single) {
             (" ", _) => part.act.emit(Action::TogglePlay),
+            (",", _) => {
+                let turn = part.live.borrow().turns();
+                part.act.emit(Action::Seek(turn.saturating_sub(1)));
+            }
             (".", _) => part.act.emit(Action::StepTurn),
             (">" | ":", _) => part.act.emit(Action::StepMessage),
             ("Delete" | "Backspace", _) => part.act.emit(Action::Delete),
