@@ -6,6 +6,7 @@
 mod actors;
 mod s1_fused;
 mod s2_boundaries;
+mod stopwatch;
 mod streams;
 mod w1_pingpong_pairs;
 mod w2_pingpong;
@@ -13,7 +14,8 @@ mod w3_counting;
 mod w4_fan_in;
 
 use std::fmt;
-use std::time::Duration;
+
+pub use stopwatch::Took;
 
 /// A workload: what it is, its sizes, and how to run it once.
 #[derive(Debug)]
@@ -65,8 +67,8 @@ pub struct Setup {
 pub struct Outcome {
     /// What was counted; every one was seen by the workload itself.
     pub n: u64,
-    /// From the first message to the last.
-    pub took: Duration,
+    /// What it took, from the first message to the last.
+    pub took: Took,
 }
 
 /// Says why a run gave no number.
