@@ -14,6 +14,7 @@ mod w3_counting;
 mod w4_fan_in;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 pub use stopwatch::Took;
 
@@ -43,8 +44,8 @@ pub struct Param {
     pub name: &'static str,
     /// Its value, if nobody says otherwise.
     pub default: u64,
-    /// The smallest value that makes sense.
-    pub min: u64,
+    /// The values that make sense.
+    pub range: RangeInclusive<u64>,
     /// What it means.
     pub about: &'static str,
 }
@@ -129,13 +130,11 @@ impl Workload {
             let named = |param: &Param| name.is_none_or(|name| param.name.eq_ignore_ascii_case(name));
             let index = self.params.iter().position(named).ok_or_else(|| self.no_such_param(part))?;
             let param = &self.params[index];
-            let value = number.parse().ok().filter(|value| *value >= param.min);
+            let value = number.parse().ok().filter(|value| param.range.contains(value));
             setup.params[index] = value.ok_or_else(|| {
-                let Param { name, min, .. } = param;
-                Wrong(format!(
-                    "\"{number}\" is no value for {name} of {}: write a whole number from {min}",
-                    self.id
-                ))
+                let (name, from, to) = (param.name, param.range.start(), param.range.end());
+                let text = format!("\"{number}\" is no value for {name} of {}", self.id);
+                Wrong(format!("{text}: write a whole number from {from} to {to}"))
             })?;
         }
         Ok(())
