@@ -121,7 +121,7 @@ impl<'a, A: Actor> Context<'a, A> {
     ) -> Delayed {
         let (target, shared) = (target.clone(), &self.cell.head.shared);
         let due = shared.now() + delay;
-        let call = Due::Call(Box::new(move || target.tell(message)));
+        let call = Due::Wish(Box::new(move || target.tell(message)));
         let key = shared.dispatcher.set_timer(due, call);
         Delayed { key, shared: Arc::downgrade(shared) }
     }
@@ -201,7 +201,7 @@ impl<'a, A: Actor> Context<'a, A> {
 
     /// Withdraws a watch, a notice that is queued already included; false if there was none.
     pub fn unwatch(&mut self, target: &AnyRef) -> bool {
-        let watched = self.own.watching.remove(target.id());
+        let watched = self.own.watching.remove(target.id()).is_some();
         if watched {
             self.cell.head.record(EventKind::Unwatched { target: target.id() });
             signal(&target.0, Signal::Unwatch(self.cell.head.id), Some(self.worker));

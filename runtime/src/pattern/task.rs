@@ -70,6 +70,7 @@ impl<T: Send + 'static> Runnable for FutureTask<T> {
             Err(why) => Err(TaskError::Panicked(why.text().to_owned())),
         };
         let done = self.state.lock().done.take();
+        self.discard(future);
         if let Some(done) = done {
             done(result);
         }
@@ -83,11 +84,23 @@ impl<T: Send + 'static> FutureTask<T> {
         let mut state = self.state.lock();
         if state.done.is_none() {
             drop(state);
-            drop(future);
+            self.discard(future);
             return Next::Idle;
         }
         state.future = Some(future);
         if state.queued { Next::Yield } else { Next::Idle }
+    }
+
+    /// Drops a future, which is the user's code: a panic in that is reported and decides nothing.
+    fn discard<F>(&self, future: F) {
+        let dropped = catch(|| {
+            drop(future);
+            Ok(())
+        });
+        if let Err(why) = dropped {
+            let what = EventKind::HookFailed { hook: "drop of a future", text: why.report().text };
+            self.shared.record(self.shared.log.current(), what);
+        }
     }
 
     fn finish(&self, how: Option<TaskError>) -> bool {
@@ -95,7 +108,7 @@ impl<T: Send + 'static> FutureTask<T> {
             let mut state = self.state.lock();
             (state.future.take(), state.done.take())
         };
-        drop(future);
+        self.discard(future);
         match (done, how) {
             (Some(done), Some(error)) => {
                 done(Err(error));
