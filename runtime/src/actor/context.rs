@@ -210,11 +210,8 @@ impl<'a, A: Actor> Context<'a, A> {
     }
 
     /// Remembers a task to be cancelled with this incarnation.
-    pub(crate) fn keep_task(&mut self, task: Weak<dyn Cancel>) {
-        if self.own.tasks.len() >= 64 {
-            self.own.tasks.retain(|task| task.strong_count() > 0);
-        }
-        self.own.tasks.push(task);
+    pub(crate) fn keep_task(&mut self, task: Arc<dyn Cancel>) {
+        self.own.tasks.add(task);
     }
 
     /// Queues a task, by this worker.

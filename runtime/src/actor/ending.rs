@@ -48,7 +48,7 @@ impl<A: Actor> Life<A> {
             false => self.hook(cell, worker, "stopped", |instance, cx| instance.stopped(cx)),
         };
         self.own.timers.clear(cell);
-        self.cancel_tasks(cell);
+        self.own.tasks.cancel();
         head.discard(MESSAGE_DROP, self.failing.take());
         self.drop_instance(cell);
         let unsent = self.own.outbox.clear();

@@ -12,7 +12,7 @@
 //! I4 a message is moved out of the mailbox before it is handled, so a failing run cannot leave it there.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
@@ -20,9 +20,10 @@ use super::failure::{Failure, Report, catch};
 use super::outbox::Outbox;
 use super::path::SpawnError;
 use super::signal::Signal;
+use super::tasks::Tasks;
 use super::timers::Timers;
 use super::watch::{Watchers, Watching};
-use super::{Actor, Cancel, Props};
+use super::{Actor, Props};
 use crate::dispatch::{Next, Run, Worker};
 use crate::id::ActorId;
 use crate::mailbox::Envelope;
@@ -47,7 +48,7 @@ pub(crate) struct Own<M> {
     pub(super) watching: Watching<M>,
     pub(super) outbox: Outbox,
     pub(super) rng: Rng,
-    pub(super) tasks: Vec<Weak<dyn Cancel>>,
+    pub(super) tasks: Tasks,
     pub(super) stop_asked: bool,
     pub(super) overflowed: bool,
     /// An AwaitingRoom event was recorded and its RoomFound is due.
@@ -101,7 +102,7 @@ impl<A: Actor> Life<A> {
             watching: Watching::default(),
             outbox: Outbox::default(),
             rng,
-            tasks: Vec::new(),
+            tasks: Tasks::default(),
             stop_asked: false,
             overflowed: false,
             waits_for_room: false,
@@ -349,7 +350,7 @@ impl<A: Actor> Life<A> {
     /// The children are gone: drops what belonged to the old incarnation, then the instance itself.
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.timers.clear(cell);
-        self.cancel_tasks(cell);
+        self.own.tasks.cancel();
         self.drop_instance(cell);
         self.own.phase = Phase::Halted;
         self.own.stop_asked = false;

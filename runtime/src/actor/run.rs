@@ -60,13 +60,6 @@ impl<A: Actor> Life<A> {
         cell.head.discard("drop of the state", self.instance.take());
     }
 
-    pub(super) fn cancel_tasks(&mut self, cell: &Arc<Cell<A::Msg>>) {
-        for task in self.own.tasks.drain(..).filter_map(|task| task.upgrade()) {
-            task.cancel();
-            cell.head.discard("drop of a task", task);
-        }
-    }
-
     /// Takes the next message that is not outdated and runs `receive` on it.
     pub(super) fn receive(
         &mut self,
