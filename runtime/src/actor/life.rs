@@ -51,8 +51,6 @@ pub(crate) struct Own<M> {
     pub(super) tasks: Tasks,
     pub(super) stop_asked: bool,
     pub(super) overflowed: bool,
-    /// An AwaitingRoom event was recorded and its RoomFound is due.
-    pub(super) waits_for_room: bool,
     pub(super) watchers: Watchers,
     pub(super) conduct: Conduct,
     pub(super) batch: VecDeque<Envelope<Item<M>>>,
@@ -105,7 +103,6 @@ impl<A: Actor> Life<A> {
             tasks: Tasks::default(),
             stop_asked: false,
             overflowed: false,
-            waits_for_room: false,
             watchers: Watchers::default(),
             conduct: Conduct::default(),
             batch: VecDeque::new(),
