@@ -129,7 +129,7 @@ fn mend(seed: u64, mut scenario: Scenario) -> Scenario {
     }
 }
 
-fn change(rng: &mut Rng, run: &Run) {
+fn change(rng: &mut Rng, run: &Run, may_set: fn(&Param) -> bool) {
     let node = &run.nodes()[rng.below(run.nodes().len() as u64) as usize];
     let kind = schema::kind(node.kind).expect("a kind of the schema");
     // What is refused changes nothing; both answers are fine here.
@@ -137,14 +137,12 @@ fn change(rng: &mut Rng, run: &Run) {
         0 => run.inject(&node.id, rng.below(10)),
         1 => run.break_node(&node.id, Breakage::FailNext),
         2 if rng.below(4) == 0 => run.break_node(&node.id, Breakage::Stop),
-        _ => match kind.params.first() {
-            None => Ok(()),
-            Some(_) => {
-                let param = pick(rng, kind.params);
-                let value = value(rng, param);
-                run.set(&node.id, param.key, &value)
-            }
-        },
+        _ if kind.params.is_empty() => Ok(()),
+        _ => {
+            let param = pick(rng, kind.params);
+            let value = value(rng, param);
+            if may_set(param) { run.set(&node.id, param.key, &value) } else { Ok(()) }
+        }
     };
 }
 
@@ -155,7 +153,7 @@ fn run(seed: u64, scenario: &Scenario) -> (u64, u64, Instant) {
     let mut rng = Rng::new(seed).split(1);
     while run.turn() < TURNS && run.system().step().is_some() {
         if !run.nodes().is_empty() && rng.below(50) == 0 {
-            change(&mut rng, &run);
+            change(&mut rng, &run, |_| true);
         }
         let ledger = run.system().ledger();
         assert!(ledger.balanced(), "seed {seed}, turn {}: {ledger:?}", run.turn());
@@ -208,5 +206,35 @@ fn a_damaged_document_is_refused_or_read_never_a_panic() {
             };
             assert!(errors.iter().all(|e| !e.to_string().is_empty()), "seed {seed}");
         }
+    }
+}
+
+/// Makes every handling short, so that a Pool can be stopped soon.
+fn hurry(mut scenario: Scenario) -> Scenario {
+    let slow = ["mean_ms", "work_ms", "block_ms"];
+    for node in &mut scenario.nodes {
+        let kind = schema::kind(&node.kind).expect("a kind of the schema");
+        for key in slow.iter().filter(|key| kind.param(key).is_some()) {
+            node.params.insert((*key).to_owned(), json!(0.05));
+        }
+    }
+    scenario
+}
+
+#[test]
+fn whatever_can_be_drawn_runs_on_a_pool_and_balances_in_the_end() {
+    for seed in 0..seeds().min(20) {
+        let plan =
+            validate(&hurry(mend(seed, document(seed)))).unwrap_or_else(|e| panic!("seed {seed}: {e:#?}"));
+        let run = Run::start(plan, On::Pool).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let mut rng = Rng::new(seed).split(1);
+        for _ in 0..if run.nodes().is_empty() { 0 } else { 100 } {
+            change(&mut rng, &run, |param| param.unit != "ms");
+            std::thread::yield_now();
+        }
+        let ended = run.system().shutdown(std::time::Duration::from_secs(60));
+        assert!(ended.is_ok(), "seed {seed}: {ended:?}");
+        let ledger = run.system().ledger();
+        assert!(ledger.balanced() && ledger.queued == 0, "seed {seed}: {ledger:?}");
     }
 }
