@@ -195,7 +195,8 @@ impl<A: Actor> Life<A> {
     /// Does what a run asked for, if it asked for anything.
     #[inline]
     pub(super) fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        if self.own.overflowed || self.own.stop_asked || !self.own.outbox.is_empty() {
+        let asked = self.own.overflowed || self.own.stop_asked || self.own.kill_asked;
+        if asked || !self.own.outbox.is_empty() {
             self.do_as_asked(cell, worker);
         }
     }
