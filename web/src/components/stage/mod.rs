@@ -303,7 +303,7 @@ impl Stage {
         };
         let per_dot = format::grouped(regime.per_dot() as u64);
         let line = text::legend(&per_dot, regime == Regime::Each, &speed);
-        html! { <p class="legend" data-testid="legend">{ line }</p> }
+        html! { <p class="legend" data-testid="legend" title={text::LEGEND_HINT}>{ line }</p> }
     }
 
     fn tool_hint(&self, part: &Part) -> Html {
