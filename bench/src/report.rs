@@ -28,22 +28,26 @@ pub struct Line {
     pub throughput: u32,
     /// The round, from 1.
     pub round: u32,
+    /// Processor time of all threads, in seconds, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_secs: Option<f64>,
 }
 
 impl Line {
     /// Writes up one outcome.
     pub fn new(workload: &Workload, setup: &Setup, outcome: Outcome, round: u32) -> Self {
-        let secs = outcome.took.as_secs_f64();
+        let secs = outcome.took.wall.as_secs_f64();
         Line {
             runtime: "footlights",
             workload: workload.id,
             param: workload.label(setup),
             n: outcome.n,
-            secs: (secs * 1e6).round() / 1e6,
+            secs: micros(secs),
             per_sec: per_sec(outcome.n, secs),
             threads: setup.workers,
             throughput: setup.throughput,
             round,
+            cpu_secs: outcome.took.cpu.map(|cpu| micros(cpu.as_secs_f64())),
         }
     }
 
@@ -51,6 +55,11 @@ impl Line {
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| unreachable!("plain data is JSON: {error}"))
     }
+}
+
+/// Rounds seconds to what a run can be measured to.
+fn micros(secs: f64) -> f64 {
+    (secs * 1e6).round() / 1e6
 }
 
 fn per_sec(n: u64, secs: f64) -> u64 {
@@ -120,14 +129,15 @@ pub fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::find;
+    use crate::workloads::{Took, find};
     use std::time::Duration;
 
     #[test]
     fn a_line_begins_with_the_keys_of_all_results() {
         let workload = find("W1").expect("it exists");
         let setup = workload.setup(2);
-        let outcome = Outcome { n: 10_000_000, took: Duration::from_nanos(123_400_000) };
+        let outcome =
+            Outcome { n: 10_000_000, took: Took { wall: Duration::from_nanos(123_400_000), cpu: None } };
         assert_eq!(
             Line::new(workload, &setup, outcome, 1).to_json(),
             r#"{"runtime":"footlights","workload":"W1","param":"K=100","n":10000000,"secs":0.1234,"per_sec":81037277,"threads":2,"throughput":64,"round":1}"#

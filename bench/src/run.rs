@@ -59,7 +59,7 @@ pub fn rounds(
     progress(words, &format!("{what}: warm-up"))?;
     let warm_up = Setup { n: (setup.n / WARM_UP).max(1), ..setup.clone() };
     (workload.run)(&warm_up).map_err(RoundsError::Wrong)?;
-    let mut rates = Vec::new();
+    let (mut rates, mut cpu) = (Vec::new(), Vec::new());
     for round in 1..=rounds {
         progress(words, &format!("{what}: round {round} of {rounds}"))?;
         let outcome = (workload.run)(setup).map_err(RoundsError::Wrong)?;
@@ -69,11 +69,22 @@ pub fn rounds(
         results.write_all(format!("{}\n", line.to_json()).as_bytes())?;
         results.flush()?;
         rates.push(line.per_sec);
+        // In picoseconds, so that whole numbers will do.
+        cpu.extend(line.cpu_secs.map(|secs| (secs * 1e12 / line.n as f64) as u64));
     }
-    if reader != Reader::Program
-        && let Some(summary) = Summary::of(&rates)
-    {
-        writeln!(words, "{what}: {}", summary.to_text(workload.unit))?;
+    if reader != Reader::Program {
+        sum_up(words, &what, workload.unit, &rates, &cpu)?;
+    }
+    Ok(())
+}
+
+fn sum_up(words: &mut dyn Write, what: &str, unit: &str, rates: &[u64], cpu: &[u64]) -> io::Result<()> {
+    if let Some(rates) = Summary::of(rates) {
+        writeln!(words, "{what}: {}", rates.to_text(unit))?;
+    }
+    if let Some(cpu) = Summary::of(cpu) {
+        let [median, min, max] = [cpu.median, cpu.min, cpu.max].map(|ps| ps as f64 / 1e3);
+        writeln!(words, "{what}: {median:.1} ns of processor time each, min {min:.1}, max {max:.1}")?;
     }
     Ok(())
 }

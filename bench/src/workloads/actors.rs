@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use footlights::observe::Level;
 use footlights::system::ActorSystem;
 
+use super::stopwatch::{Stopwatch, Took};
 use super::{Outcome, Setup, Wrong};
 
 /// A run that takes longer hangs.
@@ -24,10 +25,10 @@ pub(super) fn timed<const COLUMNS: usize>(
     start: impl FnOnce(),
     results: &Receiver<[u64; COLUMNS]>,
     reports: u64,
-) -> Result<([u64; COLUMNS], Duration), Wrong> {
+) -> Result<([u64; COLUMNS], Took), Wrong> {
     let mut sums = [0u64; COLUMNS];
     await_quiet(system)?;
-    let began = Instant::now();
+    let stopwatch = Stopwatch::start();
     start();
     for _ in 0..reports {
         let report = results.recv_timeout(PATIENCE).map_err(|error| match error {
@@ -38,7 +39,7 @@ pub(super) fn timed<const COLUMNS: usize>(
             *sum = sum.wrapping_add(value);
         }
     }
-    Ok((sums, began.elapsed()))
+    Ok((sums, stopwatch.stop()))
 }
 
 fn await_quiet(system: &ActorSystem) -> Result<(), Wrong> {
@@ -63,13 +64,7 @@ pub(super) fn check(system: &ActorSystem, handled: u64) -> Result<(), Wrong> {
 }
 
 /// Gives the outcome if what the actors counted is what was asked for.
-pub(super) fn outcome(
-    what: &str,
-    expected: u64,
-    counted: u64,
-    n: u64,
-    took: Duration,
-) -> Result<Outcome, Wrong> {
+pub(super) fn outcome(what: &str, expected: u64, counted: u64, n: u64, took: Took) -> Result<Outcome, Wrong> {
     if expected != counted {
         return Err(Wrong(format!("{what} should be {expected}, and is {counted}")));
     }

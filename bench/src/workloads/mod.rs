@@ -6,6 +6,7 @@
 mod actors;
 mod s1_fused;
 mod s2_boundaries;
+mod stopwatch;
 mod streams;
 mod w1_pingpong_pairs;
 mod w2_pingpong;
@@ -13,7 +14,9 @@ mod w3_counting;
 mod w4_fan_in;
 
 use std::fmt;
-use std::time::Duration;
+use std::ops::RangeInclusive;
+
+pub use stopwatch::Took;
 
 /// A workload: what it is, its sizes, and how to run it once.
 #[derive(Debug)]
@@ -41,8 +44,8 @@ pub struct Param {
     pub name: &'static str,
     /// Its value, if nobody says otherwise.
     pub default: u64,
-    /// The smallest value that makes sense.
-    pub min: u64,
+    /// The values that make sense.
+    pub range: RangeInclusive<u64>,
     /// What it means.
     pub about: &'static str,
 }
@@ -65,8 +68,8 @@ pub struct Setup {
 pub struct Outcome {
     /// What was counted; every one was seen by the workload itself.
     pub n: u64,
-    /// From the first message to the last.
-    pub took: Duration,
+    /// What it took, from the first message to the last.
+    pub took: Took,
 }
 
 /// Says why a run gave no number.
@@ -127,13 +130,11 @@ impl Workload {
             let named = |param: &Param| name.is_none_or(|name| param.name.eq_ignore_ascii_case(name));
             let index = self.params.iter().position(named).ok_or_else(|| self.no_such_param(part))?;
             let param = &self.params[index];
-            let value = number.parse().ok().filter(|value| *value >= param.min);
+            let value = number.parse().ok().filter(|value| param.range.contains(value));
             setup.params[index] = value.ok_or_else(|| {
-                let Param { name, min, .. } = param;
-                Wrong(format!(
-                    "\"{number}\" is no value for {name} of {}: write a whole number from {min}",
-                    self.id
-                ))
+                let (name, from, to) = (param.name, param.range.start(), param.range.end());
+                let text = format!("\"{number}\" is no value for {name} of {}", self.id);
+                Wrong(format!("{text}: write a whole number from {from} to {to}"))
             })?;
         }
         Ok(())

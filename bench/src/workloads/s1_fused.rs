@@ -11,7 +11,12 @@ pub(super) const WORKLOAD: Workload = Workload {
     about: "a stream of numbers through three trivial stages into a sum, as one island",
     unit: "elements",
     n: 5_000_000,
-    params: &[Param { name: "batch", default: 256, min: 1, about: "elements in one turn of the island" }],
+    params: &[Param {
+        name: "batch",
+        default: 256,
+        range: 1..=1_000_000,
+        about: "elements in one turn of the island",
+    }],
     run,
 };
 

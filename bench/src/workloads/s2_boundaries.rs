@@ -12,8 +12,13 @@ pub(super) const WORKLOAD: Workload = Workload {
     unit: "elements",
     n: 5_000_000,
     params: &[
-        Param { name: "buffer", default: 16, min: 1, about: "elements that a boundary holds" },
-        Param { name: "batch", default: 256, min: 1, about: "elements in one turn of an island" },
+        Param { name: "buffer", default: 16, range: 1..=1_000_000, about: "elements that a boundary holds" },
+        Param {
+            name: "batch",
+            default: 256,
+            range: 1..=1_000_000,
+            about: "elements in one turn of an island",
+        },
     ],
     run,
 };

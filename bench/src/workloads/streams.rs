@@ -1,10 +1,11 @@
 //! What the stream workloads share: the three stages, and how a stream is timed and checked.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use footlights::stream::{Closed, Done, Plan, RunOptions, SinkPlan};
 
 use super::actors::{outcome, system};
+use super::stopwatch::Stopwatch;
 use super::{Outcome, Setup, Wrong};
 
 pub(super) fn plus_one(number: i64) -> i64 {
@@ -36,10 +37,10 @@ where
 {
     let system = system(setup)?;
     let options = RunOptions::default().batch(usize::try_from(batch).unwrap_or(usize::MAX));
-    let began = Instant::now();
+    let stopwatch = Stopwatch::start();
     let (done, handle) = stream.run_with(&system, &options).map_err(Wrong::of)?;
     let sum = done.wait().map_err(Wrong::of)?;
-    let took = began.elapsed();
+    let took = stopwatch.stop();
     system.shutdown(Duration::from_secs(60)).map_err(Wrong::of)?;
     let stages = handle.snapshot().stages;
     if let Some(stage) = stages.iter().find(|stage| stage.counted && !stage.counts.balanced()) {

@@ -18,8 +18,8 @@ pub(super) const WORKLOAD: Workload = Workload {
     unit: "messages",
     n: 10_000_000,
     params: &[
-        Param { name: "K", default: 100, min: 1, about: "balls in the air in each pair" },
-        Param { name: "pairs", default: 48, min: 1, about: "pairs of actors" },
+        Param { name: "K", default: 100, range: 1..=1_000_000, about: "balls in the air in each pair" },
+        Param { name: "pairs", default: 48, range: 1..=1_000_000, about: "pairs of actors" },
     ],
     run,
 };
@@ -64,7 +64,7 @@ impl Actor for Server {
 
     fn receive(&mut self, cx: &mut Context<'_, Self>, message: ToServer) -> Result<(), Failure> {
         match message {
-            ToServer::Serve => (0..self.in_flight).for_each(|_| self.serve(cx)),
+            ToServer::Serve => (0..self.in_flight.min(self.left_to_serve)).for_each(|_| self.serve(cx)),
             ToServer::Ball(number) => {
                 self.sum = self.sum.wrapping_add(number);
                 self.left_to_return -= 1;

@@ -9,7 +9,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     about: "one pair of actors with one ball",
     unit: "round trips",
     n: 1_000_000,
-    params: &[Param { name: "K", default: 1, min: 1, about: "balls in the air" }],
+    params: &[Param { name: "K", default: 1, range: 1..=1_000_000, about: "balls in the air" }],
     run,
 };
 

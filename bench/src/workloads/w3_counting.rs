@@ -18,7 +18,12 @@ pub(super) const WORKLOAD: Workload = Workload {
     about: "one actor tells numbers to one counter, then asks it for its count",
     unit: "messages",
     n: 5_000_000,
-    params: &[Param { name: "burst", default: 0, min: 0, about: "tells in one run of the sender; 0: all" }],
+    params: &[Param {
+        name: "burst",
+        default: 0,
+        range: 0..=1_000_000_000,
+        about: "tells in one run of the sender; 0: all",
+    }],
     run,
 };
 

@@ -14,8 +14,13 @@ pub(super) const WORKLOAD: Workload = Workload {
     unit: "messages",
     n: 5_000_000,
     params: &[
-        Param { name: "senders", default: 8, min: 1, about: "sending actors" },
-        Param { name: "burst", default: 0, min: 0, about: "tells in one run of a sender; 0: all" },
+        Param { name: "senders", default: 8, range: 1..=1_000_000, about: "sending actors" },
+        Param {
+            name: "burst",
+            default: 0,
+            range: 0..=1_000_000_000,
+            about: "tells in one run of a sender; 0: all",
+        },
     ],
     run,
 };

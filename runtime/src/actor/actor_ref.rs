@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::cell::{AnyCell, Cell, Door, Refusal, signal};
+use super::failure::catch;
 use super::signal::Signal;
 use crate::dispatch::Worker;
 use crate::id::ActorId;
@@ -133,10 +134,14 @@ impl<M: std::marker::Send + 'static> ActorRef<M> {
         self.0.pending()
     }
 
-    /// Gives a destination for `N` that maps each message by `map`, on the sender's side, and tells it to this actor.
+    /// Gives a destination for `N` that maps each message by `map`, on the sender's side, and tells it to this actor. A
+    /// panic in `map` makes the message a dead letter (AdapterFailed); it is not the sender's failure.
     pub fn adapt<N>(&self, map: impl Fn(N) -> M + std::marker::Send + Sync + 'static) -> Recipient<N> {
         let target = self.clone();
-        Recipient(Arc::new(move |message: N, via: Via<'_>| target.tell_via(map(message), via)))
+        Recipient(Arc::new(move |message: N, via: Via<'_>| match catch(|| Ok(map(message))) {
+            Ok(mapped) => target.tell_via(mapped, via),
+            Err(why) => target.0.head.adapter_failed(&why),
+        }))
     }
 }
 

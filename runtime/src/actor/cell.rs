@@ -89,6 +89,9 @@ pub(crate) trait AnyCell: Send + Sync {
     fn dismantle(&self);
 }
 
+/// What a panic in the drop of a message is reported as.
+pub(super) const MESSAGE_DROP: &str = "drop of a message";
+
 /// Which door a message came by, hence what happens when there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
@@ -126,8 +129,10 @@ impl<M: Send + 'static> Cell<M> {
                 Err(envelope) => self.enqueue(envelope, door, by),
             };
         };
-        if door != Door::Tell && self.mailbox.is_closed() {
-            return Err(Refusal::Closed(message));
+        if self.mailbox.is_closed() {
+            // Its fate is known now, so nothing of it need be on its way.
+            let envelope = self.envelope(Item::Message(message));
+            return self.enqueue(envelope, door, None);
         }
         let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
         if door == Door::Try && !evicts && self.mailbox.is_full() {
@@ -139,7 +144,7 @@ impl<M: Send + 'static> Cell<M> {
         self.mailbox.depart();
         let cell = self.clone();
         let arrive = move || {
-            cell.mailbox.arrive();
+            cell.arrive();
             // The door is Tell from here on: there is nobody left to hand back to.
             let _ = cell.enqueue(envelope, Door::Tell, None);
         };
@@ -147,16 +152,25 @@ impl<M: Send + 'static> Cell<M> {
         Ok(())
     }
 
+    /// Ends the way of a message that is visible from now on.
+    fn arrive(&self) {
+        if self.mailbox.arrive() {
+            self.head.shared.landed();
+        }
+    }
+
     /// Puts in an item that was ordered by this actor itself, or that has room by a ticket.
     pub(crate) fn send_own(self: &Arc<Self>, item: Item<M>, by: Option<&mut Worker>) -> Result<(), ()> {
         let envelope = self.envelope(item);
         let shared = &self.head.shared;
-        if let Some(at) = shared.dispatcher.later() {
+        if let Some(at) = shared.dispatcher.later()
+            && !self.mailbox.is_closed()
+        {
             let cell = self.clone();
             self.mailbox.depart();
             self.record_sent(&envelope);
             let arrive = move || {
-                cell.mailbox.arrive();
+                cell.arrive();
                 let _ = cell.enqueue_own(envelope, None);
             };
             shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
@@ -173,18 +187,19 @@ impl<M: Send + 'static> Cell<M> {
                 Ok(())
             }
             Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => {
-                self.dead_on_arrival(&envelope);
+                self.dead_on_arrival(envelope);
                 Err(())
             }
         }
     }
 
     /// Counts what reached a closed mailbox. Ticks and notices were ordered by the dead: they leave no dead letter.
-    fn dead_on_arrival(&self, envelope: &Envelope<Item<M>>) {
+    fn dead_on_arrival(&self, envelope: Envelope<Item<M>>) {
+        let head = &self.head;
         if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
-            let (head, reason) = (&self.head, DeadLetterReason::Closed);
-            head.shared.late_dead_letter(head.id, &head.path, envelope.id, reason);
+            head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
         }
+        head.discard(MESSAGE_DROP, envelope);
     }
 
     /// Puts a message into the room that `ticket` holds.
@@ -232,8 +247,8 @@ impl<M: Send + 'static> Cell<M> {
                     self.head.record(EventKind::MailboxHigh { depth: depth as u64 });
                 }
                 if let Some(victim) = evicted {
-                    self.head.counts.evicted.fetch_add(1, Ordering::Relaxed);
                     self.head.record(EventKind::Dropped { reason: DropReason::Evicted, message: victim.id });
+                    self.head.discard(MESSAGE_DROP, victim);
                 }
                 self.wake(wake, by);
                 Ok(())
@@ -244,13 +259,14 @@ impl<M: Send + 'static> Cell<M> {
                 Err(Refusal::Full(into_message(envelope)))
             }
             Pushed::Closed(envelope) => {
-                self.dead_on_arrival(&envelope);
+                self.dead_on_arrival(envelope);
                 Ok(())
             }
             Pushed::Full(envelope) if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
                 self.lose(&self.head.counts.dead_at_door);
                 let (head, reason) = (&self.head, DeadLetterReason::Rejected);
                 head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+                head.discard(MESSAGE_DROP, envelope);
                 Ok(())
             }
             Pushed::Full(envelope) => {
@@ -267,6 +283,7 @@ impl<M: Send + 'static> Cell<M> {
     fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
         self.lose(&self.head.counts.dropped_at_door);
         self.head.record(EventKind::Dropped { reason, message: envelope.id });
+        self.head.discard(MESSAGE_DROP, envelope);
     }
 
     fn lose(&self, fate: &AtomicU64) {
@@ -287,7 +304,7 @@ impl<M: Send + 'static> Cell<M> {
             + counts.failed.get()
             + counts.dead_lettered.get()
             + counts.dropped_own.get()
-            + counts.evicted.load(Ordering::Relaxed);
+            + gauge.evicted;
         (gauge.accepted + gauge.in_flight as u64).saturating_sub(consumed)
     }
 
@@ -303,7 +320,7 @@ impl<M: Send + 'static> Cell<M> {
             dead_lettered: counts.dead_lettered.get() + counts.dead_at_door.load(Ordering::Relaxed),
             dropped: counts.dropped_own.get()
                 + counts.dropped_at_door.load(Ordering::Relaxed)
-                + counts.evicted.load(Ordering::Relaxed),
+                + gauge.evicted,
             refused: counts.refused.load(Ordering::Relaxed),
             ..Ledger::default()
         }
@@ -449,11 +466,6 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
                 head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
             }
         }
-        if let Err(failure) = super::failure::catch(|| {
-            drop(envelope);
-            Ok(())
-        }) {
-            head.record(EventKind::HookFailed { hook: "drop of a message", text: failure.report().text });
-        }
+        head.discard(MESSAGE_DROP, envelope);
     }
 }

@@ -20,7 +20,7 @@ use crate::dispatch::{Due, Worker};
 use crate::id::ActorId;
 use crate::observe::{Decided, EventKind, StopReason};
 use crate::supervise::{Directive, FailureKind, RestartLog, Strategy, decide};
-use crate::time::{Instant, nanos};
+use crate::time::{Instant, TimerKey, nanos};
 
 /// A parent's running restarts and stops, and its shared budget.
 #[derive(Default)]
@@ -28,6 +28,8 @@ pub(crate) struct Conduct {
     groups: Vec<Group>,
     next_group: u64,
     shared_log: RestartLog,
+    /// Children whose failure has become their parent's: the answer to that covers them.
+    escalated: Vec<ActorId>,
 }
 
 struct Group {
@@ -39,6 +41,8 @@ struct Group {
     stage: Stage,
     stop: bool,
     delay_ns: u64,
+    /// What rings when the delay is over.
+    alarm: Option<TimerKey>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +84,10 @@ impl Conduct {
         parent.record(EventKind::Decided(Box::new(decided)));
         match taken {
             Directive::Resume => signal(&cell, Signal::Continue, Some(by)),
-            Directive::Escalate => return Verdict::Escalate(report),
+            Directive::Escalate => {
+                self.escalated.push(child);
+                return Verdict::Escalate(report);
+            }
             Directive::Restart | Directive::Stop => {
                 let stop = taken == Directive::Stop;
                 self.begin_group(parent, me, child, report, affected, stop, delay_ns, by);
@@ -138,13 +145,15 @@ impl Conduct {
         by: &mut Worker,
     ) {
         let shares = |group: &mut Group| group.members.iter().any(|member| members.contains(member));
-        let old: Vec<Group> = self.groups.extract_if(.., shares).collect();
+        let mut old: Vec<Group> = self.groups.extract_if(.., shares).collect();
+        old.iter_mut().for_each(|group| group.silence(parent));
         members.extend(old.into_iter().flat_map(|group| group.members));
         members.sort_unstable();
         members.dedup();
         self.next_group += 1;
         let stage = Stage::Halting(members.len());
-        let mut group = Group { id: self.next_group, failed, report, members, stage, stop, delay_ns };
+        let mut group =
+            Group { id: self.next_group, failed, report, members, stage, stop, delay_ns, alarm: None };
         if group.advance(parent, me, by) {
             self.groups.push(group);
         }
@@ -163,7 +172,7 @@ impl Conduct {
         };
         let group = &mut self.groups[index];
         if group.moved(moved) && !group.advance(parent, me, by) {
-            self.groups.swap_remove(index);
+            self.groups.swap_remove(index).silence(parent);
         }
     }
 
@@ -177,9 +186,20 @@ impl Conduct {
         }
     }
 
+    /// The parent goes on as it is, after a failure that was that of children: so do they.
+    pub(crate) fn resume_escalated(&mut self, parent: &Head, by: &mut Worker) {
+        for child in self.escalated.drain(..) {
+            let cell = parent.children.lock().cell(child);
+            if let Some(cell) = cell {
+                signal(&cell, Signal::Continue, Some(by));
+            }
+        }
+    }
+
     /// Forgets all groups: the parent stops its children itself.
-    pub(crate) fn clear(&mut self) {
-        self.groups.clear();
+    pub(crate) fn clear(&mut self, parent: &Head) {
+        self.groups.drain(..).for_each(|mut group| group.silence(parent));
+        self.escalated.clear();
         self.shared_log = RestartLog::new();
     }
 }
@@ -299,7 +319,14 @@ impl Group {
         }
     }
 
-    fn wait(&self, parent: &Head, me: &Arc<dyn AnyCell>) {
+    /// Disarms the timer of the delay, if it runs.
+    fn silence(&mut self, parent: &Head) {
+        if let Some(alarm) = self.alarm.take() {
+            parent.shared.dispatcher.cancel_timer(alarm);
+        }
+    }
+
+    fn wait(&mut self, parent: &Head, me: &Arc<dyn AnyCell>) {
         let (me, id) = (me.clone(), self.id);
         if self.delay_ns == 0 {
             signal(&me, Signal::BackoffOver(id), None);
@@ -307,6 +334,6 @@ impl Group {
         }
         let due = parent.shared.now() + std::time::Duration::from_nanos(self.delay_ns);
         let over = move || signal(&me, Signal::BackoffOver(id), None);
-        parent.shared.dispatcher.set_timer(due, Due::Call(Box::new(over)));
+        self.alarm = parent.shared.dispatcher.set_timer(due, Due::Call(Box::new(over)));
     }
 }

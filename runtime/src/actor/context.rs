@@ -88,6 +88,11 @@ impl<'a, A: Actor> Context<'a, A> {
         }
     }
 
+    /// Is true while messages of this actor wait for room: it will read no further ones before they are out.
+    pub fn awaits_room(&self) -> bool {
+        !self.own.outbox.is_empty()
+    }
+
     /// Passes a message on; what it carries, a reply handle for example, goes with it.
     pub fn forward<N>(&mut self, target: &impl Tell<N>, message: N) {
         self.tell(target, message);
@@ -116,7 +121,7 @@ impl<'a, A: Actor> Context<'a, A> {
     ) -> Delayed {
         let (target, shared) = (target.clone(), &self.cell.head.shared);
         let due = shared.now() + delay;
-        let call = Due::Call(Box::new(move || target.tell(message)));
+        let call = Due::Wish(Box::new(move || target.tell(message)));
         let key = shared.dispatcher.set_timer(due, call);
         Delayed { key, shared: Arc::downgrade(shared) }
     }
@@ -196,7 +201,7 @@ impl<'a, A: Actor> Context<'a, A> {
 
     /// Withdraws a watch, a notice that is queued already included; false if there was none.
     pub fn unwatch(&mut self, target: &AnyRef) -> bool {
-        let watched = self.own.watching.remove(target.id());
+        let watched = self.own.watching.remove(target.id()).is_some();
         if watched {
             self.cell.head.record(EventKind::Unwatched { target: target.id() });
             signal(&target.0, Signal::Unwatch(self.cell.head.id), Some(self.worker));
@@ -205,11 +210,8 @@ impl<'a, A: Actor> Context<'a, A> {
     }
 
     /// Remembers a task to be cancelled with this incarnation.
-    pub(crate) fn keep_task(&mut self, task: Weak<dyn Cancel>) {
-        if self.own.tasks.len() >= 64 {
-            self.own.tasks.retain(|task| task.strong_count() > 0);
-        }
-        self.own.tasks.push(task);
+    pub(crate) fn keep_task(&mut self, task: Arc<dyn Cancel>) {
+        self.own.tasks.add(task);
     }
 
     /// Queues a task, by this worker.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::cell::{AnyCell, Cell, Fate, bury, signal};
+use super::cell::{AnyCell, Cell, Fate, MESSAGE_DROP, bury, signal};
 use super::life::{Life, Phase, Ran};
 use super::path::SpawnError;
 use super::signal::Signal;
@@ -33,7 +33,7 @@ impl<A: Actor> Life<A> {
         let left = cell.mailbox.close();
         let batch = std::mem::take(&mut self.own.batch);
         self.own.batch = batch.into_iter().chain(left).collect();
-        self.own.conduct.clear();
+        self.own.conduct.clear(&cell.head);
         if halting {
             return Ran::Nothing; // a child is being waited for already
         }
@@ -43,19 +43,25 @@ impl<A: Actor> Life<A> {
     /// The children are gone: runs the last hook and tells everybody.
     pub(super) fn end(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) -> Ran {
         let head = &cell.head;
-        let ran = self.hook(cell, worker, "stopped", |instance, cx| instance.stopped(cx));
+        let ran = match self.own.said_goodbye {
+            true => Ran::Nothing, // a stop has overtaken a restart
+            false => self.hook(cell, worker, "stopped", |instance, cx| instance.stopped(cx)),
+        };
         self.own.timers.clear(cell);
-        self.cancel_tasks();
-        self.failing = None;
+        self.own.tasks.cancel();
+        head.discard(MESSAGE_DROP, self.failing.take());
         self.drop_instance(cell);
-        for _ in 0..self.own.outbox.clear() {
+        let unsent = self.own.outbox.clear();
+        for _ in 0..unsent.len() {
             let reason = DeadLetterReason::StoppedWithMail;
             head.shared.late_dead_letter(head.id, &head.path, crate::id::MsgId(0), reason);
         }
+        unsent.into_iter().for_each(|message| head.discard(MESSAGE_DROP, message));
         bury(cell, std::mem::take(&mut self.own.batch));
         head.settle_orphans(Fate::Stopped);
-        for target in self.own.watching.clear() {
-            signal(&target, Signal::Unwatch(head.id), Some(worker));
+        for watch in self.own.watching.clear() {
+            signal(watch.target(), Signal::Unwatch(head.id), Some(worker));
+            head.discard("drop of a watch", watch);
         }
         self.own.phase = Phase::Ended;
         head.set_state(ActorState::Stopped);
@@ -95,7 +101,8 @@ impl<A: Actor> Life<A> {
                 _ => StopReason::ParentStopped,
             };
             if self.own.phase == Phase::Halting {
-                self.own.watching.remove(child.head().id);
+                let watch = self.own.watching.remove(child.head().id);
+                cell.head.discard("drop of a watch", watch);
             }
             signal(&child, Signal::Stop(reason), Some(worker));
             return Ran::Nothing;

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use super::cell::AnyCell;
 use super::children::Children;
+use super::failure::{Failure, catch};
 use super::shared::Shared;
-use crate::id::ActorId;
-use crate::observe::{ActorState, DropReason, EventKind};
+use crate::id::{ActorId, MsgId};
+use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
 
 /// The part of a cell that needs no message type.
@@ -51,8 +52,6 @@ pub(crate) struct Counts {
     pub(crate) restarts: Counter,
     pub(crate) busy_ns: Counter,
     pub(crate) blocked_ns: Counter,
-    /// Pushed out by a newer one.
-    pub(super) evicted: AtomicU64,
     /// Dropped by a sender's push.
     pub(super) dropped_at_door: AtomicU64,
     /// Dead-lettered by a sender's push.
@@ -89,6 +88,23 @@ impl Head {
 
     pub(crate) fn record(&self, kind: EventKind) {
         self.shared.record(self.id, kind);
+    }
+
+    /// Drops what a user made; a panic in that is reported and decides nothing.
+    pub(crate) fn discard<T>(&self, what: &'static str, value: T) {
+        let dropped = catch(|| {
+            drop(value);
+            Ok(())
+        });
+        if let Err(why) = dropped {
+            self.record(EventKind::HookFailed { hook: what, text: why.report().text });
+        }
+    }
+
+    /// Counts a message that this actor's own adapter could not map.
+    pub(crate) fn adapter_failed(&self, why: &Failure) {
+        self.record(EventKind::HookFailed { hook: "map of an adapter", text: why.report().text });
+        self.shared.late_dead_letter(self.id, &self.path, MsgId(0), DeadLetterReason::AdapterFailed);
     }
 
     pub(crate) fn state(&self) -> ActorState {

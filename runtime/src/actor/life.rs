@@ -12,18 +12,20 @@
 //! I4 a message is moved out of the mailbox before it is handled, so a failing run cannot leave it there.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, signal};
+use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
 use super::failure::{Failure, Report, catch};
 use super::outbox::Outbox;
 use super::path::SpawnError;
 use super::signal::Signal;
+use super::tasks::Tasks;
 use super::timers::Timers;
 use super::watch::{Watchers, Watching};
-use super::{Actor, Cancel, Props};
+use super::{Actor, Props};
 use crate::dispatch::{Next, Run, Worker};
+use crate::id::ActorId;
 use crate::mailbox::Envelope;
 use crate::observe::{EventKind, StopReason};
 use crate::rng::Rng;
@@ -46,7 +48,7 @@ pub(crate) struct Own<M> {
     pub(super) watching: Watching<M>,
     pub(super) outbox: Outbox,
     pub(super) rng: Rng,
-    pub(super) tasks: Vec<Weak<dyn Cancel>>,
+    pub(super) tasks: Tasks,
     pub(super) stop_asked: bool,
     pub(super) overflowed: bool,
     pub(super) watchers: Watchers,
@@ -56,6 +58,12 @@ pub(crate) struct Own<M> {
     pub(super) suspends: u32,
     pub(super) phase: Phase,
     pub(super) ever_ran: bool,
+    /// An ending hook was called on the present instance.
+    pub(super) said_goodbye: bool,
+    /// A kill came when it could not be carried out; it will be when the actor runs.
+    pub(super) kill_asked: bool,
+    /// Whom the outbox is known to wait for.
+    pub(super) awaiting: Option<ActorId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +75,15 @@ pub(super) enum Phase {
     Halted,
     Stopping(StopReason),
     Ended,
+}
+
+/// Who asked for a new instance.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Whoever made the actor.
+    Spawned,
+    /// The supervisor, who waits for the news that it runs.
+    Supervised,
 }
 
 /// Whether something ran user code, and so is a turn of its own.
@@ -83,7 +100,7 @@ impl<A: Actor> Life<A> {
             watching: Watching::default(),
             outbox: Outbox::default(),
             rng,
-            tasks: Vec::new(),
+            tasks: Tasks::default(),
             stop_asked: false,
             overflowed: false,
             watchers: Watchers::default(),
@@ -93,6 +110,9 @@ impl<A: Actor> Life<A> {
             suspends: 0,
             phase: Phase::New,
             ever_ran: false,
+            said_goodbye: false,
+            kill_asked: false,
+            awaiting: None,
         };
         Life { props, instance: None, failing: None, own }
     }
@@ -114,25 +134,19 @@ impl<A: Actor> Life<A> {
         let me: Arc<dyn AnyCell> = cell.clone();
         let head = &cell.head;
         match what {
-            Signal::Start if self.own.phase == Phase::New => return self.begin(cell, worker),
-            Signal::Begin if self.own.phase == Phase::Halted => return self.begin(cell, worker),
+            Signal::Start if self.own.phase == Phase::New => return self.begin(cell, Order::Spawned, worker),
+            Signal::Begin if self.own.phase == Phase::Halted => {
+                return self.begin(cell, Order::Supervised, worker);
+            }
             Signal::Stop(reason) => return self.stop(cell, reason, worker),
             Signal::Kill => {
+                self.own.kill_asked = true;
                 if self.own.phase == Phase::Running {
-                    let why = Failure::of(FailureKind::Killed, "killed", "killed");
-                    self.record_failed(cell, &why, crate::id::MsgId(0));
-                    self.fail(cell, why, None, worker);
+                    self.after_run(cell, worker);
                 }
             }
             Signal::Halt(report) => return self.halt(cell, report, worker),
-            Signal::Continue if self.own.phase == Phase::Failed => {
-                self.failing = None;
-                self.own.phase = Phase::Running;
-                self.resume_children(cell, worker);
-                self.open_or_shut(cell);
-                head.record(EventKind::Resumed);
-                self.after_run(cell, worker);
-            }
+            Signal::Continue if self.own.phase == Phase::Failed => return self.go_on(cell, worker),
             Signal::Suspend => {
                 self.own.suspends += 1;
                 self.suspend_children(cell, worker);
@@ -168,15 +182,17 @@ impl<A: Actor> Life<A> {
     // --- start -------------------------------------------------------------------------------------------------------
 
     /// Makes an instance and runs its first hook.
-    fn begin(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
+    fn begin(&mut self, cell: &Arc<Cell<A::Msg>>, order: Order, worker: &mut Worker) -> Ran {
         assert!(self.instance.is_none(), "I1: the old instance is gone before a new one is made");
         let head = &cell.head;
         let incarnation = head.incarnation.load(Ordering::Relaxed) + 1;
         head.incarnation.store(incarnation, Ordering::Relaxed);
         head.children.lock().close(None);
         cell.mailbox.hold(None);
-        let restart = self.own.ever_ran || incarnation > 1;
-        let failure = self.failing.take().map(|(failure, _)| failure);
+        let failure = self.failing.take().map(|(failure, message)| {
+            head.discard(MESSAGE_DROP, message);
+            failure
+        });
         let made = catch(|| (self.props.factory)());
         let started = made.and_then(|instance| {
             self.instance = Some(instance);
@@ -186,7 +202,7 @@ impl<A: Actor> Life<A> {
             })
         });
         match started {
-            Ok(()) => self.running(cell, incarnation, restart, worker),
+            Ok(()) => self.running(cell, incarnation, order, worker),
             Err(why) => {
                 let why = why.with_kind(FailureKind::Start);
                 self.record_failed(cell, &why, crate::id::MsgId(0));
@@ -197,15 +213,16 @@ impl<A: Actor> Life<A> {
         Ran::UserCode
     }
 
-    fn running(&mut self, cell: &Arc<Cell<A::Msg>>, incarnation: u32, restart: bool, worker: &mut Worker) {
+    fn running(&mut self, cell: &Arc<Cell<A::Msg>>, incarnation: u32, order: Order, worker: &mut Worker) {
         let head = &cell.head;
+        let restart = self.own.ever_ran || incarnation > 1;
         self.own.phase = Phase::Running;
         self.own.ever_ran = true;
         if let Some(parent) = &head.parent {
             if let Some(child) = parent.head().children.lock().get_mut(head.id) {
                 child.budget.running(head.shared.now());
             }
-            if restart {
+            if order == Order::Supervised {
                 signal(parent, Signal::ChildStarted(head.id), Some(worker));
             }
         }
@@ -230,8 +247,15 @@ impl<A: Actor> Life<A> {
         worker: &mut Worker,
     ) {
         let head = &cell.head;
+        self.own.overflowed = false;
         let report = why.report();
-        let message = why.take_message().or(message);
+        let message = match why.take_message() {
+            Some(returned) => {
+                head.discard(MESSAGE_DROP, message);
+                Some(returned)
+            }
+            None => message,
+        };
         self.failing = Some((why, message));
         self.own.phase = Phase::Failed;
         self.open_or_shut(cell);
@@ -249,7 +273,7 @@ impl<A: Actor> Life<A> {
     fn child_failed(
         &mut self,
         cell: &Arc<Cell<A::Msg>>,
-        child: crate::id::ActorId,
+        child: ActorId,
         report: Report,
         worker: &mut Worker,
     ) -> Ran {
@@ -269,8 +293,29 @@ impl<A: Actor> Life<A> {
                 );
                 self.fail(cell, Failure::of(FailureKind::Escalated, report.code, &text), None, worker);
             }
-            Verdict::Escalate(_) => {} // this actor has failed itself: its own parent's answer covers the child
+            Verdict::Escalate(_) => {} // this actor has failed itself: the answer to that covers the child
         }
+        Ran::Nothing
+    }
+
+    /// The supervisor's answer is Resume: goes on with the state as it is, and so do the children.
+    fn go_on(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
+        let head = &cell.head;
+        if let Some((why, message)) = self.failing.take() {
+            if why.kind() == FailureKind::Start {
+                self.failing = Some((why, message));
+                return self.stop(cell, StopReason::Stopped, worker); // there is no state to go on with
+            }
+            let kind = why.kind();
+            head.discard(MESSAGE_DROP, (why, message));
+            head.settle_orphans(Fate::Failed(kind));
+        }
+        self.own.phase = Phase::Running;
+        self.resume_children(cell, worker);
+        self.own.conduct.resume_escalated(head, worker);
+        self.open_or_shut(cell);
+        head.record(EventKind::Resumed);
+        self.after_run(cell, worker);
         Ran::Nothing
     }
 
@@ -287,13 +332,14 @@ impl<A: Actor> Life<A> {
         }
         let (why, message) = self.failing.take().unwrap_or_else(|| (Failure::from_report(report), None));
         self.own.phase = Phase::Halting;
+        self.own.said_goodbye = true;
         cell.head.children.lock().close(Some(SpawnError::ParentRestarting));
         self.open_or_shut(cell);
         cell.head.record(EventKind::RestartBegan);
         let ran =
             self.hook(cell, worker, "pre_restart", |instance, cx| instance.pre_restart(cx, &why, message));
         self.failing = Some((why, None));
-        self.own.conduct.clear();
+        self.own.conduct.clear(&cell.head);
         self.next_child_or(cell, worker);
         ran
     }
@@ -301,7 +347,7 @@ impl<A: Actor> Life<A> {
     /// The children are gone: drops what belonged to the old incarnation, then the instance itself.
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.timers.clear(cell);
-        self.cancel_tasks();
+        self.own.tasks.cancel();
         self.drop_instance(cell);
         self.own.phase = Phase::Halted;
         self.own.stop_asked = false;

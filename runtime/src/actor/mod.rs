@@ -27,6 +27,7 @@ mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod spawn;
+mod tasks;
 pub(crate) mod timers;
 pub(crate) mod watch;
 
@@ -96,6 +97,8 @@ pub trait Actor: Sized + std::marker::Send + 'static {
 /// Something that a stop or a restart of its owner cancels.
 pub(crate) trait Cancel: std::marker::Send + Sync {
     fn cancel(&self);
+    /// Is true once there is nothing left to cancel.
+    fn is_over(&self) -> bool;
 }
 
 /// Copies a message, so that the one that fails is still at hand.

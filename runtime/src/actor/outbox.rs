@@ -22,7 +22,7 @@ pub(crate) struct Outbox {
 }
 
 /// One message on its way to one mailbox.
-trait Waiting: Send {
+pub(crate) trait Waiting: Send {
     /// Tries to go; true if it went (or the target is closed and it became a dead letter).
     fn go(&mut self, waker: &Waker, by: &mut Worker) -> bool;
     fn target(&self) -> ActorId;
@@ -114,11 +114,9 @@ impl Outbox {
         true
     }
 
-    /// Gives up what waits; the messages are dropped and their number given.
-    pub(crate) fn clear(&mut self) -> usize {
-        let n = self.waiting.len();
+    /// Gives up what waits, and gives it to be dropped.
+    pub(crate) fn clear(&mut self) -> VecDeque<Box<dyn Waiting>> {
         self.waiting.iter_mut().for_each(|parcel| parcel.cancel());
-        self.waiting.clear();
-        n
+        std::mem::take(&mut self.waiting)
     }
 }

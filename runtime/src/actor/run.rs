@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use super::Actor;
-use super::cell::{AnyCell, Cell, Fate, Item, signal};
+use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::context::Context;
 use super::failure::{Failure, catch};
 use super::life::{Life, Phase, Ran};
 use super::signal::Signal;
 use crate::dispatch::Worker;
+use crate::id::MsgId;
 use crate::mailbox::Envelope;
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
 use crate::supervise::{FailureKind, RestartType};
@@ -40,6 +41,7 @@ impl<A: Actor> Life<A> {
         call: impl FnOnce(&mut A, &mut Context<'_, A>),
     ) -> Ran {
         if self.instance.is_none() {
+            cell.head.discard(MESSAGE_DROP, call);
             return Ran::Nothing;
         }
         let done = self.with_instance(cell, worker, |instance, cx| {
@@ -54,18 +56,8 @@ impl<A: Actor> Life<A> {
     }
 
     pub(super) fn drop_instance(&mut self, cell: &Arc<Cell<A::Msg>>) {
-        let instance = self.instance.take();
-        let dropped = catch(|| {
-            drop(instance);
-            Ok(())
-        });
-        if let Err(why) = dropped {
-            cell.head.record(EventKind::HookFailed { hook: "drop of the state", text: why.report().text });
-        }
-    }
-
-    pub(super) fn cancel_tasks(&mut self) {
-        self.own.tasks.drain(..).filter_map(|task| task.upgrade()).for_each(|task| task.cancel());
+        self.own.said_goodbye = false;
+        cell.head.discard("drop of the state", self.instance.take());
     }
 
     /// Takes the next message that is not outdated and runs `receive` on it.
@@ -97,39 +89,40 @@ impl<A: Actor> Life<A> {
     ) -> Ran {
         let head = &cell.head;
         let mut tick = None;
-        let message = match item {
-            Item::Message(message) => Ok(message),
+        // What makes a message of a tick or a notice is the user's code as well.
+        let (message, stale) = match item {
+            Item::Message(message) => (Ok(Some(message)), DropReason::StaleTimer),
             Item::Tick(token) => {
                 tick = Some(token);
-                self.own.timers.message_of(cell, token).ok_or(DropReason::StaleTimer)
+                (catch(|| Ok(self.own.timers.message_of(cell, token))), DropReason::StaleTimer)
             }
             Item::Notice(number, news) => {
-                self.own.watching.message_of(number, news).ok_or(DropReason::Unwatched)
+                (catch(|| Ok(self.own.watching.message_of(number, news))), DropReason::Unwatched)
             }
-            Item::Answer(incarnation, message) if incarnation == head.incarnation.load(Ordering::Relaxed) => {
-                Ok(message)
-            }
-            Item::Answer(..) => {
-                head.counts.dead_lettered.add(1);
-                head.shared.note_dead_letter(head.id, &head.path, id, DeadLetterReason::StaleIncarnation);
-                return Ran::Nothing;
+            Item::Answer(incarnation, message) => {
+                if incarnation != head.incarnation.load(Ordering::Relaxed) {
+                    head.counts.dead_lettered.add(1);
+                    let reason = DeadLetterReason::StaleIncarnation;
+                    head.shared.note_dead_letter(head.id, &head.path, id, reason);
+                    head.discard(MESSAGE_DROP, message);
+                    return Ran::Nothing;
+                }
+                (Ok(Some(message)), DropReason::StaleTimer)
             }
             Item::Drain => {
                 head.counts.handled.add(1);
-                self.own.stop_asked = true;
-                self.after_run(cell, worker);
-                return Ran::Nothing;
+                return self.stop(cell, StopReason::Stopped, worker);
             }
         };
-        let message = match message {
-            Ok(message) => message,
-            Err(reason) => {
+        match message {
+            Ok(Some(message)) => self.run(cell, message, id, at, worker),
+            Ok(None) => {
                 head.counts.dropped_own.add(1);
-                head.record(EventKind::Dropped { reason, message: id });
+                head.record(EventKind::Dropped { reason: stale, message: id });
                 return Ran::Nothing;
             }
-        };
-        self.run(cell, message, id, at, worker);
+            Err(why) => self.failed(cell, why, id, None, worker),
+        }
         if let Some(token) = tick {
             self.own.timers.rearm(cell, token);
         }
@@ -140,7 +133,7 @@ impl<A: Actor> Life<A> {
         &mut self,
         cell: &Arc<Cell<A::Msg>>,
         message: A::Msg,
-        id: crate::id::MsgId,
+        id: MsgId,
         sent_at: Instant,
         worker: &mut Worker,
     ) {
@@ -150,10 +143,19 @@ impl<A: Actor> Life<A> {
         if logged {
             head.record(EventKind::Received { message: id, waited_ns: nanos(began - sent_at) });
         }
-        let kept = self.props.keep.map(|keep| keep(&message));
+        let kept = match catch(|| Ok(self.props.keep.map(|keep| keep(&message)))) {
+            Ok(kept) => kept,
+            Err(why) => {
+                head.discard(MESSAGE_DROP, message);
+                return self.failed(cell, why, id, None, worker);
+            }
+        };
         match self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)) {
             Ok(()) => {
                 head.counts.handled.add(1);
+                if kept.is_some() {
+                    head.discard(MESSAGE_DROP, kept);
+                }
                 head.settle_orphans(Fate::Handled);
                 if logged {
                     let took_ns = nanos(head.shared.now() - began);
@@ -161,16 +163,26 @@ impl<A: Actor> Life<A> {
                 }
                 self.after_run(cell, worker);
             }
-            Err(why) => {
-                head.counts.failed.add(1);
-                head.settle_orphans(Fate::Failed(why.kind()));
-                self.record_failed(cell, &why, id);
-                self.fail(cell, why, kept, worker);
-            }
+            Err(why) => self.failed(cell, why, id, kept, worker),
         }
     }
 
-    pub(super) fn record_failed(&self, cell: &Arc<Cell<A::Msg>>, why: &Failure, message: crate::id::MsgId) {
+    /// Counts a run that failed on a message, and suspends the actor.
+    fn failed(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        why: Failure,
+        id: MsgId,
+        kept: Option<A::Msg>,
+        worker: &mut Worker,
+    ) {
+        cell.head.counts.failed.add(1);
+        cell.head.settle_orphans(Fate::Failed(why.kind()));
+        self.record_failed(cell, &why, id);
+        self.fail(cell, why, kept, worker);
+    }
+
+    pub(super) fn record_failed(&self, cell: &Arc<Cell<A::Msg>>, why: &Failure, message: MsgId) {
         let report = why.report();
         cell.head.record(EventKind::Failed {
             kind: report.kind,
@@ -191,20 +203,25 @@ impl<A: Actor> Life<A> {
     #[inline(never)]
     fn do_as_asked(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         if self.own.overflowed {
-            self.own.overflowed = false;
             let why = Failure::of(FailureKind::Overflow, "outbox", "more than 1,024 messages wait for room");
-            self.record_failed(cell, &why, crate::id::MsgId(0));
+            self.record_failed(cell, &why, MsgId(0));
             return self.fail(cell, why, None, worker);
         }
         if self.own.stop_asked {
             self.own.stop_asked = false;
             if self.props.restart_type == RestartType::Permanent {
                 let why = Failure::of(FailureKind::Exit, "exit", "a permanent actor stopped itself");
-                self.record_failed(cell, &why, crate::id::MsgId(0));
+                self.record_failed(cell, &why, MsgId(0));
                 return self.fail(cell, why, None, worker);
             }
             let me: Arc<dyn AnyCell> = cell.clone();
             return signal(&me, Signal::Stop(StopReason::Stopped), Some(worker));
+        }
+        if self.own.kill_asked {
+            self.own.kill_asked = false;
+            let why = Failure::of(FailureKind::Killed, "killed", "killed");
+            self.record_failed(cell, &why, MsgId(0));
+            return self.fail(cell, why, None, worker);
         }
         if !self.own.outbox.is_empty() {
             self.open_or_shut(cell);
@@ -215,13 +232,14 @@ impl<A: Actor> Life<A> {
 
     pub(super) fn flush(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         let me: Arc<dyn AnyCell> = cell.clone();
-        let waited_on = self.own.outbox.waits_on();
-        let was_waiting = cell.head.state() == ActorState::AwaitingRoom;
-        let empty = self.own.outbox.flush(&me, worker);
+        self.own.outbox.flush(&me, worker);
         self.open_or_shut(cell);
-        match (waited_on, self.own.outbox.waits_on()) {
-            (Some(target), _) if empty && was_waiting => cell.head.record(EventKind::RoomFound { target }),
-            (_, Some(target)) if !was_waiting => cell.head.record(EventKind::AwaitingRoom { target }),
+        let known = std::mem::replace(&mut self.own.awaiting, self.own.outbox.waits_on());
+        match (known, self.own.awaiting) {
+            (Some(target), None) => cell.head.record(EventKind::RoomFound { target }),
+            (known, Some(target)) if known != Some(target) => {
+                cell.head.record(EventKind::AwaitingRoom { target });
+            }
             _ => {}
         }
     }

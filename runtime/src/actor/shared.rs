@@ -114,6 +114,13 @@ impl Shared {
         self.cells.lock().remove(&id);
     }
 
+    /// Takes a message that was on its way to an actor when that ended out of the totals: it is counted anew on arrival.
+    pub(crate) fn landed(&self) {
+        let mut retired = self.retired.lock();
+        retired.sent -= 1;
+        retired.queued -= 1;
+    }
+
     /// Counts a message to an actor that takes none any more, and keeps it for inspection.
     pub(crate) fn late_dead_letter(
         &self,

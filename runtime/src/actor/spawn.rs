@@ -1,6 +1,6 @@
 //! Spawning: takes the name, makes the cell, sends Start. The same for guardians, children and routees.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::actor_ref::ActorRef;
 use super::cell::{AnyCell, Cell, signal};
@@ -44,10 +44,12 @@ pub(crate) fn spawn_child<A: Actor>(
         let cell = make(shared, id, path, head.depth + 1, Some(parent.clone()), props);
         let budget = ChildBudget::new(backoff);
         let rng = shared.rng(RNG_SUPERVISION | id.0);
+        // Known to the system before its parent knows it: from then on it may be stopped by another thread.
+        enroll(&cell, head.id);
         book.insert(id, Child { cell: cell.clone(), name, budget, rng, restart_type });
         cell
     };
-    begin(cell, head.id, by)
+    Ok(begin(cell, by))
 }
 
 /// Makes an actor without a parent.
@@ -57,10 +59,8 @@ pub(crate) fn spawn_guardian<A: Actor>(
     props: Props<A>,
 ) -> ActorRef<A::Msg> {
     let cell = make(shared, shared.next_actor(), name.into(), 0, None, props);
-    match begin(cell, ActorId::NOBODY, None) {
-        Ok(actor) => actor,
-        Err(error) => unreachable!("a guardian has no parent that could refuse it: {error}"),
-    }
+    enroll(&cell, ActorId::NOBODY);
+    begin(cell, None)
 }
 
 fn make<A: Actor>(
@@ -77,15 +77,15 @@ fn make<A: Actor>(
     Arc::new(Cell { head, mailbox, behaviour: Mutex::new(Box::new(Life::new(props, rng))) })
 }
 
-fn begin<M: Send + 'static>(
-    cell: Arc<Cell<M>>,
-    parent: ActorId,
-    by: Option<&mut Worker>,
-) -> Result<ActorRef<M>, SpawnError> {
-    let any: Arc<dyn AnyCell> = cell.clone();
-    let shared = &cell.head.shared;
-    shared.cells.lock().insert(cell.head.id, Arc::downgrade(&any));
+/// Takes a cell into the book of the living.
+fn enroll<M: Send + 'static>(cell: &Arc<Cell<M>>, parent: ActorId) {
+    let weak: Weak<dyn AnyCell> = Arc::downgrade(cell) as Weak<Cell<M>>;
+    cell.head.shared.cells.lock().insert(cell.head.id, weak);
     cell.head.record(EventKind::Spawned { parent, path: cell.head.path.clone() });
+}
+
+fn begin<M: Send + 'static>(cell: Arc<Cell<M>>, by: Option<&mut Worker>) -> ActorRef<M> {
+    let any: Arc<dyn AnyCell> = cell.clone();
     signal(&any, Signal::Start, by);
-    Ok(ActorRef(cell))
+    ActorRef(cell)
 }

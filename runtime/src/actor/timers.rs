@@ -212,6 +212,7 @@ impl<M: Send + 'static> Timers<M> {
             if let Some(armed) = timer.armed {
                 cell.head.shared.dispatcher.cancel_timer(armed);
             }
+            cell.head.discard("drop of a timer", timer);
         }
     }
 }

@@ -46,10 +46,17 @@ pub(crate) struct Watching<M> {
     last: u64,
 }
 
-struct Registration<M> {
+/// One watch of this actor.
+pub(crate) struct Registration<M> {
     number: u64,
     target: Arc<dyn AnyCell>,
     map: Map<M>,
+}
+
+impl<M> Registration<M> {
+    pub(crate) fn target(&self) -> &Arc<dyn AnyCell> {
+        &self.target
+    }
 }
 
 impl<M> Default for Watching<M> {
@@ -72,9 +79,9 @@ impl<M> Watching<M> {
         Some(self.last)
     }
 
-    /// Withdraws; false if the target was not watched.
-    pub(crate) fn remove(&mut self, target: ActorId) -> bool {
-        self.by_target.remove(&target).is_some()
+    /// Withdraws; `None` if the target was not watched.
+    pub(crate) fn remove(&mut self, target: ActorId) -> Option<Registration<M>> {
+        self.by_target.remove(&target)
     }
 
     /// Turns a notice into the watcher's message; `None` if it was withdrawn.
@@ -87,9 +94,9 @@ impl<M> Watching<M> {
         Some((registration.map)(news))
     }
 
-    /// Withdraws all, and gives the targets to be told.
-    pub(crate) fn clear(&mut self) -> Vec<Arc<dyn AnyCell>> {
-        std::mem::take(&mut self.by_target).into_values().map(|registration| registration.target).collect()
+    /// Withdraws all; the targets are to be told.
+    pub(crate) fn clear(&mut self) -> Vec<Registration<M>> {
+        std::mem::take(&mut self.by_target).into_values().collect()
     }
 }
 

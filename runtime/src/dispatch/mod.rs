@@ -66,8 +66,10 @@ pub(crate) enum Next {
 pub(crate) enum Due {
     /// Tells `0` that its timer with the token `1` is due.
     Signal(Arc<dyn OnTimer>, u64),
-    /// Calls a function, once.
+    /// Calls a function, once: an effect that is on its way.
     Call(Box<dyn FnOnce() + Send>),
+    /// Calls a function, once, unless the system has ended before.
+    Wish(Box<dyn FnOnce() + Send>),
 }
 
 /// Takes the news that a timer is due.
@@ -79,7 +81,7 @@ impl Due {
     fn fire(self) {
         match self {
             Due::Signal(target, token) => target.on_timer(token),
-            Due::Call(call) => call(),
+            Due::Call(call) | Due::Wish(call) => call(),
         }
     }
 }
@@ -170,6 +172,16 @@ impl Dispatcher {
             #[cfg(not(target_family = "wasm"))]
             Dispatcher::Pool(pool) => pool.abandon(),
             Dispatcher::Stepper(_) => {}
+        }
+    }
+
+    /// Ends time, when all actors have ended: what is on its way arrives now, what was to happen later never does.
+    pub(crate) fn end_time(&self) {
+        let last = Instant::from_nanos(u64::MAX - 1);
+        while let Some(due) = each!(self, d => d.pop_timer(last)) {
+            if let Due::Call(call) = due {
+                call();
+            }
         }
     }
 

@@ -159,6 +159,11 @@ impl Pool {
         self.inner.timers.lock().len()
     }
 
+    /// Takes the earliest timer that is due at `limit`.
+    pub(crate) fn pop_timer(&self, limit: Instant) -> Option<Due> {
+        self.inner.timers.lock().pop_due(limit).map(|(_, _, due)| due)
+    }
+
     /// Forgets all timers and queued tasks.
     pub(crate) fn dismantle(&self) {
         let timers = std::mem::take(&mut *self.inner.timers.lock());

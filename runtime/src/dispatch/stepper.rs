@@ -41,6 +41,7 @@ pub(crate) struct Stepper {
     timers: Mutex<TimerQueue<Due>>,
     state: Mutex<State>,
     throughput: u32,
+    turns: AtomicU64,
     /// Virtual time at which the running turn began (or of the last one).
     base: AtomicU64,
     /// Work charged by the running turn so far.
@@ -49,7 +50,6 @@ pub(crate) struct Stepper {
 
 struct State {
     workers: Vec<VirtualWorker>,
-    turns: u64,
     runs_at_instant: u64,
     /// True from the run that was one too many at one instant until the next idle moment.
     zeno: bool,
@@ -84,11 +84,11 @@ impl Stepper {
             timers: Mutex::new(TimerQueue::new()),
             state: Mutex::new(State {
                 workers: (0..workers).map(virtual_worker).collect(),
-                turns: 0,
                 runs_at_instant: 0,
                 zeno: false,
             }),
             throughput,
+            turns: AtomicU64::new(0),
             base: AtomicU64::new(0),
             spent: AtomicU64::new(0),
         }
@@ -126,7 +126,17 @@ impl Stepper {
 
     /// Counts the turns run so far.
     pub(crate) fn turns(&self) -> u64 {
-        self.state.lock().turns
+        self.turns.load(Ordering::Relaxed)
+    }
+
+    /// Is true if nothing runs or is queued now; a run that charged work lasts until its time has passed.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let state = self.state.lock();
+        let now = self.now();
+        let runs = |w: &VirtualWorker| w.current.is_some() || w.held.is_some();
+        !self.queues.any()
+            && !state.workers.iter().any(runs)
+            && self.timers.lock().next_deadline().is_none_or(|at| at > now)
     }
 
     fn fire_due(&self) {
@@ -200,8 +210,7 @@ impl Stepper {
     }
 
     fn turn(&self, state: &mut MutexGuard<'_, State>, index: usize) -> Turn {
-        let number = state.turns;
-        state.turns += 1;
+        let number = self.turns.fetch_add(1, Ordering::Relaxed);
         state.runs_at_instant += 1;
         state.zeno |= state.runs_at_instant > ZENO_RUNS;
         let zeno = state.zeno;
@@ -275,6 +284,11 @@ impl Stepper {
 
     pub(crate) fn timers(&self) -> usize {
         self.timers.lock().len()
+    }
+
+    /// Takes the earliest timer that is due at `limit`.
+    pub(crate) fn pop_timer(&self, limit: Instant) -> Option<Due> {
+        self.timers.lock().pop_due(limit).map(|(_, _, due)| due)
     }
 
     /// Forgets all timers and queued tasks.

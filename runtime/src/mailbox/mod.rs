@@ -73,6 +73,8 @@ struct Inner<T, S> {
     /// Messages that may still come in while the owner waits for its restart.
     hold: Option<usize>,
     accepted: u64,
+    /// Accepted, and pushed out by a newer one.
+    evicted: u64,
     /// Accepted, but on their way: not visible yet.
     in_flight: usize,
     high: usize,
@@ -92,6 +94,7 @@ impl<T, S> Lanes<T, S> {
                 ended: false,
                 hold: None,
                 accepted: 0,
+                evicted: 0,
                 in_flight: 0,
                 high: HIGH_MARK,
                 reservations: Reservations::default(),
@@ -137,14 +140,12 @@ impl<T, S> Lanes<T, S> {
         if inner.closed {
             return Pushed::Closed(envelope);
         }
-        if let Some(left) = inner.hold {
-            if left == 0 {
-                return Pushed::HoldFull(envelope);
-            }
-            inner.hold = Some(left - 1);
+        if inner.hold == Some(0) {
+            return Pushed::HoldFull(envelope);
         }
         let full = self.capacity.is_some_and(|capacity| inner.occupied() >= capacity);
         if !full {
+            inner.hold = inner.hold.map(|left| left - 1);
             return inner.accept(envelope, None);
         }
         let oldest = match self.overflow {
@@ -154,6 +155,7 @@ impl<T, S> Lanes<T, S> {
         match oldest {
             Some(oldest) => {
                 let evicted = inner.user.remove(oldest);
+                inner.evicted += 1;
                 inner.accept(envelope, evicted)
             }
             None => Pushed::Full(envelope),
@@ -171,16 +173,16 @@ impl<T, S> Lanes<T, S> {
         inner.accept(envelope, None)
     }
 
-    /// Counts a message that is accepted now and pushed when it becomes visible; false if there is no room or it is closed.
-    pub(crate) fn depart(&self) -> bool {
-        let mut inner = self.inner.lock();
-        inner.in_flight += 1;
-        !inner.closed
+    /// Counts a message that is accepted now and pushed when it becomes visible.
+    pub(crate) fn depart(&self) {
+        self.inner.lock().in_flight += 1;
     }
 
-    /// Takes back one [`Lanes::depart`], just before its message is pushed.
-    pub(crate) fn arrive(&self) {
-        self.inner.lock().in_flight -= 1;
+    /// Takes back one [`Lanes::depart`], just before its message is pushed; true if the owner has ended since.
+    pub(crate) fn arrive(&self) -> bool {
+        let mut inner = self.inner.lock();
+        inner.in_flight -= 1;
+        inner.ended
     }
 
     /// Is true if a `push` now would find no room.
@@ -245,6 +247,7 @@ impl<T, S> Lanes<T, S> {
             queued: inner.user.len(),
             in_flight: inner.in_flight,
             accepted: inner.accepted,
+            evicted: inner.evicted,
             oldest: inner.user.front().map(|envelope| envelope.at),
         }
     }
@@ -299,6 +302,7 @@ pub(crate) struct Gauge {
     pub(crate) queued: usize,
     pub(crate) in_flight: usize,
     pub(crate) accepted: u64,
+    pub(crate) evicted: u64,
     pub(crate) oldest: Option<Instant>,
 }
 

@@ -41,6 +41,8 @@ pub enum AskError {
     NoReply,
     /// The target's mailbox had no room.
     Full,
+    /// The system ended while somebody outside it held the reply.
+    Shutdown,
 }
 
 impl AskError {
@@ -52,6 +54,7 @@ impl AskError {
             AskError::HandlerFailed(kind) => 0x100 + u64::from(kind.code()),
             AskError::NoReply => 4,
             AskError::Full => 5,
+            AskError::Shutdown => 6,
         }
     }
 }
@@ -65,6 +68,7 @@ impl fmt::Display for AskError {
             AskError::HandlerFailed(kind) => write!(f, "the handler failed before it answered: {kind}"),
             AskError::NoReply => write!(f, "the handler ended without an answer"),
             AskError::Full => write!(f, "the mailbox is full"),
+            AskError::Shutdown => write!(f, "the system ended before the answer came"),
         }
     }
 }
@@ -169,6 +173,11 @@ impl<R: Send + 'static> Slot<R> {
             if code == 0 {
                 self.shared.asks.0.lock().late_replies += 1;
             }
+            // A late answer is the replier's value, dropped by whoever settles: its panic is nobody's failure.
+            let _ = catch(|| {
+                drop(outcome);
+                Ok(())
+            });
             return;
         };
         let (sink, timer) = (std::mem::replace(sink, Sink::Future(None)), timer.take());
@@ -283,7 +292,8 @@ fn arm<R: Send + 'static>(slot: &Arc<Slot<R>>, timeout: Duration) {
     let weak = Arc::downgrade(slot);
     let expire = move || {
         if let Some(slot) = weak.upgrade() {
-            slot.settle(Err(AskError::Timeout));
+            let ended = slot.shared.ended.lock().is_some();
+            slot.settle(Err(if ended { AskError::Shutdown } else { AskError::Timeout }));
         }
     };
     let due = slot.shared.now() + timeout;

@@ -70,6 +70,7 @@ impl<T: Send + 'static> Runnable for FutureTask<T> {
             Err(why) => Err(TaskError::Panicked(why.text().to_owned())),
         };
         let done = self.state.lock().done.take();
+        discard(&self.shared, "drop of a future", future);
         if let Some(done) = done {
             done(result);
         }
@@ -83,7 +84,7 @@ impl<T: Send + 'static> FutureTask<T> {
         let mut state = self.state.lock();
         if state.done.is_none() {
             drop(state);
-            drop(future);
+            discard(&self.shared, "drop of a future", future);
             return Next::Idle;
         }
         state.future = Some(future);
@@ -95,7 +96,7 @@ impl<T: Send + 'static> FutureTask<T> {
             let mut state = self.state.lock();
             (state.future.take(), state.done.take())
         };
-        drop(future);
+        discard(&self.shared, "drop of a future", future);
         match (done, how) {
             (Some(done), Some(error)) => {
                 done(Err(error));
@@ -126,6 +127,17 @@ impl<T: Send + 'static> Cancel for FutureTask<T> {
     fn cancel(&self) {
         self.finish(None);
     }
+
+    fn is_over(&self) -> bool {
+        self.state.lock().done.is_none()
+    }
+}
+
+impl<T> Drop for FutureTask<T> {
+    fn drop(&mut self) {
+        let future = self.state.lock().future.take();
+        discard(&self.shared, "drop of a future", future);
+    }
 }
 
 /// A job on the dispatcher: runs once, by itself, with its own work and block.
@@ -153,7 +165,22 @@ where
 impl<F: Send, T> Cancel for Job<F, T> {
     fn cancel(&self) {
         let taken = self.state.lock().take();
-        drop(taken);
+        discard(&self.shared, "drop of a job", taken);
+    }
+
+    fn is_over(&self) -> bool {
+        self.state.lock().is_none()
+    }
+}
+
+/// Drops what is the user's: a panic in that is reported and decides nothing.
+fn discard<V>(shared: &Shared, what: &'static str, value: V) {
+    let dropped = catch(|| {
+        drop(value);
+        Ok(())
+    });
+    if let Err(why) = dropped {
+        shared.record(shared.log.current(), EventKind::HookFailed { hook: what, text: why.report().text });
     }
 }
 
@@ -235,8 +262,8 @@ impl<A: Actor> Context<'_, A> {
             queued: true,
         };
         let task = Arc::new(FutureTask { shared: self.cell.head.shared.clone(), state: Mutex::new(state) });
-        let (keep, handle): (Weak<dyn Cancel>, Weak<dyn CancelLoudly>) = weak_pair(&task);
-        self.keep_task(keep);
+        let handle: Weak<dyn CancelLoudly> = Arc::downgrade(&task) as Weak<_>;
+        self.keep_task(task.clone());
         self.schedule(task);
         TaskHandle { task: handle }
     }
@@ -251,8 +278,8 @@ impl<A: Actor> Context<'_, A> {
         let done = self.done(map);
         let task =
             Arc::new(Job { shared: self.cell.head.shared.clone(), state: Mutex::new(Some((job, done))) });
-        let (keep, handle): (Weak<dyn Cancel>, Weak<dyn CancelLoudly>) = weak_pair(&task);
-        self.keep_task(keep);
+        let handle: Weak<dyn CancelLoudly> = Arc::downgrade(&task) as Weak<_>;
+        self.keep_task(task.clone());
         self.schedule(task);
         TaskHandle { task: handle }
     }
@@ -275,11 +302,4 @@ impl<A: Actor> Context<'_, A> {
             }
         })
     }
-}
-
-fn weak_pair<K: Cancel + CancelLoudly + 'static>(
-    task: &Arc<K>,
-) -> (Weak<dyn Cancel>, Weak<dyn CancelLoudly>) {
-    let keep: Weak<K> = Arc::downgrade(task);
-    (keep.clone(), keep)
 }

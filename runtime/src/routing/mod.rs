@@ -129,14 +129,16 @@ impl<A: Actor> SpawnRouter for Pool<A> {
 
     fn spawn_under(self, parent: &AnyRef, name: &str, via: Via<'_>) -> Result<RouterRef<A::Msg>, SpawnError> {
         let mut by = via.0;
-        let (router, table) =
-            spawn_keeper(self.router, true, self.strategy, parent, name, by.as_deref_mut())?;
+        let Pool { router, routees, props, strategy } = self;
+        let refill: Refill<A::Msg> = Arc::new(move |me, mut by| {
+            (1..=routees)
+                .map(|n| spawn_child(me, &format!("r{n}"), props.clone(), by.as_deref_mut()))
+                .collect()
+        });
+        let owned = Some(refill.clone());
+        let (router, table) = spawn_keeper(router, owned, strategy, parent, name, by.as_deref_mut())?;
         let me: Arc<dyn AnyCell> = router.actor.0.clone();
-        let mut routees = Vec::with_capacity(self.routees);
-        for n in 1..=self.routees {
-            routees.push(spawn_child(&me, &format!("r{n}"), self.props.clone(), by.as_deref_mut())?);
-        }
-        table.set(routees);
+        table.set(refill(&me, by.as_deref_mut())?);
         router.actor.tell_via(KeeperMsg::Watch, Via(by));
         Ok(router)
     }
@@ -148,7 +150,7 @@ impl<M: Send + 'static> SpawnRouter for Group<M> {
     fn spawn_under(self, parent: &AnyRef, name: &str, via: Via<'_>) -> Result<RouterRef<M>, SpawnError> {
         let mut by = via.0;
         let strategy = Strategy::one_for_one();
-        let (router, table) = spawn_keeper(self.router, false, strategy, parent, name, by.as_deref_mut())?;
+        let (router, table) = spawn_keeper(self.router, None, strategy, parent, name, by.as_deref_mut())?;
         table.set(self.routees);
         router.actor.tell_via(KeeperMsg::Watch, Via(by));
         Ok(router)
@@ -157,7 +159,7 @@ impl<M: Send + 'static> SpawnRouter for Group<M> {
 
 fn spawn_keeper<M: Send + 'static>(
     router: Router<M>,
-    owns: bool,
+    refill: Option<Refill<M>>,
     strategy: Strategy,
     parent: &AnyRef,
     name: &str,
@@ -167,7 +169,8 @@ fn spawn_keeper<M: Send + 'static>(
     let chooser = Chooser::new(router.logic, shared.rng(u64::from(u32::MAX) + parent.id().0));
     let table = Arc::new(Table { routees: Mutex::default(), chooser, copy: router.copy });
     let kept = table.clone();
-    let props = Props::new(move || Keeper { table: kept.clone(), owns }).supervise(strategy);
+    let props =
+        Props::new(move || Keeper { table: kept.clone(), refill: refill.clone() }).supervise(strategy);
     let actor = spawn_child(&parent.0, name, props, by)?;
     Ok((RouterRef { table: table.clone(), actor }, table))
 }
@@ -286,8 +289,13 @@ impl<M: Send + 'static> Table<M> {
 /// The router's actor: keeps the table.
 struct Keeper<M: Send + 'static> {
     table: Arc<Table<M>>,
-    owns: bool,
+    /// Makes the routees of a pool.
+    refill: Option<Refill<M>>,
 }
+
+/// Makes all routees of a pool, as children of the given actor.
+type Refill<M> =
+    Arc<dyn Fn(&Arc<dyn AnyCell>, Option<&mut Worker>) -> Result<Vec<ActorRef<M>>, SpawnError> + Send + Sync>;
 
 /// What a router's actor understands.
 #[derive(Debug)]
@@ -301,6 +309,25 @@ enum KeeperMsg {
 impl<M: Send + 'static> Actor for Keeper<M> {
     type Msg = KeeperMsg;
 
+    /// A router that is restarted has lost the routees that were its children: it makes new ones.
+    fn post_restart(&mut self, cx: &mut Context<'_, Self>, _why: &Failure) -> Result<(), Failure> {
+        let Some(refill) = &self.refill else { return Ok(()) };
+        let me: Arc<dyn AnyCell> = cx.cell.clone();
+        self.table.set(refill(&me, Some(cx.worker_mut()))?);
+        self.receive(cx, KeeperMsg::Watch)
+    }
+
+    fn pre_restart(&mut self, _cx: &mut Context<'_, Self>, _why: &Failure, _message: Option<KeeperMsg>) {
+        if self.refill.is_some() {
+            self.table.set(Vec::new());
+        }
+    }
+
+    /// A router that has ended routes to nobody, also where its routees live on.
+    fn stopped(&mut self, _cx: &mut Context<'_, Self>) {
+        self.table.set(Vec::new());
+    }
+
     fn receive(&mut self, cx: &mut Context<'_, Self>, message: KeeperMsg) -> Result<(), Failure> {
         match message {
             KeeperMsg::Watch => {
@@ -312,7 +339,7 @@ impl<M: Send + 'static> Actor for Keeper<M> {
                 let left: Vec<_> =
                     self.table.get().iter().filter(|routee| routee.any() != gone).cloned().collect();
                 cx.cell.head.record(EventKind::RouteesChanged { routees: left.len() as u64 });
-                if left.is_empty() && self.owns {
+                if left.is_empty() && self.refill.is_some() {
                     cx.stop();
                 }
                 self.table.set(left);

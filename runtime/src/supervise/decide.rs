@@ -109,11 +109,15 @@ pub fn decide(
     let (rule, asked) = strategy.directive(kind, code);
     let (limit, window) = (strategy.limit, strategy.window);
     let (count_before, recent) = (log.count(limit, window, now), log.recent(limit, window, now));
-    let wants_restart = asked == Directive::Restart && restart_type != RestartType::Temporary;
+    // What never ran has no state to go on with.
+    let restart_asked =
+        asked == Directive::Restart || (asked == Directive::Resume && kind == FailureKind::Start);
+    let wants_restart = restart_asked && restart_type != RestartType::Temporary;
     let exhausted = wants_restart && !log.try_record(limit, window, now);
     let taken = match asked {
         _ if exhausted => strategy.on_exhausted.directive(),
-        Directive::Restart if !wants_restart => Directive::Stop,
+        _ if wants_restart => Directive::Restart,
+        _ if restart_asked => Directive::Stop,
         other => other,
     };
     let delay = next_delay(taken, strategy.backoff_for(backoff), attempts, now, rng);
@@ -174,6 +178,14 @@ impl Decision {
             Directive::Restart => {
                 format!("{} {}, but a temporary child is never restarted", self.kind, self.why_asked())
             }
+            Directive::Resume if self.kind == FailureKind::Start => {
+                format!(
+                    "{} {}, but there is no state to resume: {}",
+                    self.kind,
+                    self.why_asked(),
+                    self.why_start()
+                )
+            }
             _ => format!("{} {}", self.kind, self.why_asked()),
         };
         format!("{reason}; {}", self.outcome())
@@ -183,6 +195,13 @@ impl Decision {
         match self.rule {
             Some(index) => format!("means {} by rule {}", self.asked, index + 1),
             None => format!("means {} by default", self.asked),
+        }
+    }
+
+    fn why_start(&self) -> String {
+        match self.restart_type {
+            RestartType::Temporary => "a temporary child is never restarted".to_owned(),
+            _ => self.why_restart(),
         }
     }
 

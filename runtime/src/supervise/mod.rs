@@ -2,6 +2,7 @@
 //!
 //! The rules, in the order in which they apply to a failure of kind f at time t:
 //! 1. The directive *asked* is that of the first rule of the [`Strategy`] that matches, or the default.
+//!    A failure to start has no state to go on with, so Resume is taken as Restart there.
 //! 2. A Temporary child is never restarted: Restart becomes Stop. Nothing is counted.
 //! 3. Restart is allowed iff the restarts that [`window`] counts at t are fewer than the limit, compared before this one
 //!    is added. One that is not allowed becomes Stop or Escalate, as the strategy says, and is not counted.

@@ -1,7 +1,8 @@
 //! The end of a system: actors stop in order, then the threads end.
 //!
 //! I1 it is idempotent; the first end stands.
-//! I2 dropping a system ends it: on a Pool orderly within [`DROP_PATIENCE`], on a Stepper at once and without running hooks.
+//! I2 when the last actor has ended nothing is left on its way: no message, no open ask with a deadline, no timer.
+//! I3 dropping a system ends it: on a Pool orderly within [`DROP_PATIENCE`], on a Stepper at once and without running hooks.
 
 use std::fmt;
 use std::time::Duration;
@@ -77,7 +78,9 @@ impl ActorSystem {
                 }
             }
         }
-        self.exit().ok_or_else(|| ShutdownError { stuck: self.living_paths() })
+        let exit = self.exit().ok_or_else(|| ShutdownError { stuck: self.living_paths() })?;
+        self.shared.dispatcher.end_time();
+        Ok(exit)
     }
 
     fn living_paths(&self) -> Vec<String> {

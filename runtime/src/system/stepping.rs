@@ -77,7 +77,7 @@ impl ActorSystem {
     /// Is true if nothing runs and nothing is queued now; timers may be armed.
     pub fn is_quiet(&self) -> bool {
         match &self.shared.dispatcher {
-            Dispatcher::Stepper(_) => self.next_moment().is_none_or(|at| at > self.now()),
+            Dispatcher::Stepper(stepper) => stepper.is_quiet(),
             #[cfg(not(target_family = "wasm"))]
             Dispatcher::Pool(pool) => pool.is_parked(),
         }

@@ -1,0 +1,272 @@
+//! Promises of dispatch: every accepted message runs exactly once, whoever runs it, and nobody waits for ever.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use common::wait_until;
+use footlights::actor::{Actor, ActorRef, Context, Failure, Props};
+use footlights::observe::Level;
+use footlights::system::ActorSystem;
+
+/// Messages of the large tests; fewer where optimisation is off, so that a test run stays short.
+const MANY: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
+
+/// What the hopping actors share: who is there, and how often each number was handled.
+struct Ring {
+    actors: std::sync::OnceLock<Vec<ActorRef<Hop>>>,
+    handled: Vec<AtomicU32>,
+    done: AtomicU64,
+}
+
+struct Hop {
+    number: u32,
+    hops: u32,
+}
+
+struct Hopper {
+    ring: Arc<Ring>,
+}
+
+impl Actor for Hopper {
+    type Msg = Hop;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, hop: Hop) -> Result<(), Failure> {
+        if hop.hops > 0 {
+            let actors = self.ring.actors.get().expect("all actors are made");
+            let next = cx.rng().below(actors.len() as u64) as usize;
+            // Half of the hops go as a handler's tells do, half as those from outside.
+            let hop = Hop { hops: hop.hops - 1, ..hop };
+            match hop.hops % 2 {
+                0 => cx.tell(&actors[next], hop),
+                _ => actors[next].tell(hop),
+            }
+            return Ok(());
+        }
+        self.ring.handled[hop.number as usize].fetch_add(1, Ordering::Relaxed);
+        self.ring.done.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn every_message_runs_once(builder: footlights::system::Builder, messages: u64, actors: usize) {
+    let system = builder.log(Level::Off).build().expect("good settings");
+    let ring = Arc::new(Ring {
+        actors: std::sync::OnceLock::new(),
+        handled: (0..messages).map(|_| AtomicU32::new(0)).collect(),
+        done: AtomicU64::new(0),
+    });
+    let make = |_| {
+        let ring = ring.clone();
+        system.spawn("", Props::new(move || Hopper { ring: ring.clone() })).expect("a child")
+    };
+    let made: Vec<_> = (0..actors).map(make).collect();
+    assert!(ring.actors.set(made).is_ok());
+    let actors = ring.actors.get().expect("just set");
+    let mut hops = 0;
+    for number in 0..messages as u32 {
+        let n = number % 4;
+        hops += u64::from(n);
+        actors[number as usize % actors.len()].tell(Hop { number, hops: n });
+    }
+    let done = || ring.done.load(Ordering::Relaxed);
+    let mut seen = 0;
+    while done() < messages {
+        // A stall of 10 s is a failure, however long the whole may take.
+        wait_until(&system, &format!("progress after {seen} of {messages}"), || done() > seen);
+        seen = done();
+    }
+    system.shutdown(Duration::from_secs(10)).expect("an end");
+    let missing = ring.handled.iter().filter(|n| n.load(Ordering::Relaxed) == 0).count();
+    let twice = ring.handled.iter().filter(|n| n.load(Ordering::Relaxed) > 1).count();
+    assert_eq!((missing, twice), (0, 0), "missing and doubled, of {messages}");
+    let ledger = system.ledger();
+    assert_eq!((ledger.sent, ledger.handled), (messages + hops, messages + hops));
+    assert!(ledger.balanced());
+}
+
+#[test]
+fn m2_every_message_runs_once() {
+    every_message_runs_once(ActorSystem::builder("m2").pool().workers(8), MANY, 1_000);
+}
+
+#[test]
+fn m2_every_message_runs_once_in_virtual_time() {
+    for seed in 0..4 {
+        every_message_runs_once(ActorSystem::builder("m2").stepper().workers(4).seed(seed), 20_000, 100);
+    }
+}
+
+/// Sends a ball back until it has come so often.
+struct Player {
+    left: Arc<AtomicU64>,
+}
+
+struct Ball(Option<ActorRef<Ball>>);
+
+impl Actor for Player {
+    type Msg = Ball;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, ball: Ball) -> Result<(), Failure> {
+        let left = self.left.fetch_sub(1, Ordering::Relaxed);
+        if left > 1
+            && let Some(other) = ball.0
+        {
+            let me = cx.myself();
+            match left % 2 {
+                0 => cx.tell(&other, Ball(Some(me))),
+                _ => other.tell(Ball(Some(me))),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn m2_one_message_bounced_between_two_threads_never_stalls() {
+    let system = ActorSystem::builder("m2").pool().workers(4).log(Level::Off).build().expect("good settings");
+    let left = Arc::new(AtomicU64::new(MANY));
+    let player = || {
+        let left = left.clone();
+        system.spawn("", Props::new(move || Player { left: left.clone() })).expect("a child")
+    };
+    let (a, b) = (player(), player());
+    a.tell(Ball(Some(b)));
+    let mut seen = u64::MAX;
+    while left.load(Ordering::Relaxed) > 0 {
+        let stalled_at = seen;
+        wait_until(&system, &format!("the ball, at {stalled_at}"), || {
+            left.load(Ordering::Relaxed) < stalled_at
+        });
+        seen = left.load(Ordering::Relaxed);
+    }
+    system.shutdown(Duration::from_secs(10)).expect("an end");
+    assert!(system.ledger().balanced());
+}
+
+/// Blocks its worker, or counts.
+struct Worker {
+    count: Arc<AtomicU64>,
+}
+
+enum Job {
+    Block(Duration),
+    TellAndBlock(ActorRef<Job>, Duration),
+    Count,
+}
+
+impl Actor for Worker {
+    type Msg = Job;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, job: Job) -> Result<(), Failure> {
+        match job {
+            Job::Block(d) => cx.block(d),
+            Job::TellAndBlock(other, d) => {
+                cx.tell(&other, Job::Count);
+                cx.block(d);
+            }
+            Job::Count => {
+                self.count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn worker(system: &ActorSystem, count: &Arc<AtomicU64>) -> ActorRef<Job> {
+    let count = count.clone();
+    system.spawn("", Props::new(move || Worker { count: count.clone() })).expect("a child")
+}
+
+#[test]
+fn the_task_in_the_slot_of_a_blocked_thread_is_taken_by_another() {
+    let system = ActorSystem::builder("slot").pool().workers(2).build().expect("good settings");
+    let count = Arc::new(AtomicU64::new(0));
+    let (a, b) = (worker(&system, &count), worker(&system, &count));
+    wait_until(&system, "rest", || system.is_quiet());
+    a.tell(Job::TellAndBlock(b, Duration::from_secs(2)));
+    let start = system.now();
+    wait_until(&system, "the count", || count.load(Ordering::Relaxed) == 1);
+    assert!(system.now() - start < Duration::from_secs(1), "it waited for the blocked thread");
+}
+
+#[test]
+fn m2_the_one_free_worker_keeps_draining_while_the_others_block() {
+    let system = ActorSystem::builder("drain").pool().workers(4).build().expect("good settings");
+    let count = Arc::new(AtomicU64::new(0));
+    for _ in 0..3 {
+        worker(&system, &count).tell(Job::Block(Duration::from_secs(2)));
+    }
+    let start = system.now();
+    let others: Vec<_> = (0..50).map(|_| worker(&system, &count)).collect();
+    others.iter().for_each(|other| (0..20).for_each(|_| other.tell(Job::Count)));
+    wait_until(&system, "1,000 counts", || count.load(Ordering::Relaxed) == 1_000);
+    assert!(system.now() - start < Duration::from_secs(1), "they waited for the blocked threads");
+}
+
+/// Tells itself again, for ever.
+struct Restless {
+    runs: Arc<AtomicU64>,
+}
+
+impl Actor for Restless {
+    type Msg = ();
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let me = cx.myself();
+        cx.tell(&me, ());
+        Ok(())
+    }
+}
+
+#[test]
+fn always_ready_actors_share_one_worker_fairly_and_shut_nobody_out() {
+    for builder in [
+        ActorSystem::builder("fair").pool().workers(1).log(Level::Off),
+        ActorSystem::builder("fair").stepper().workers(1).log(Level::Off),
+    ] {
+        let system = builder.build().expect("good settings");
+        let runs: Vec<_> = (0..4).map(|_| Arc::new(AtomicU64::new(0))).collect();
+        for runs in &runs {
+            let runs = runs.clone();
+            let actor = Props::new(move || Restless { runs: runs.clone() });
+            system.spawn("", actor).expect("a child").tell(());
+        }
+        let count = Arc::new(AtomicU64::new(0));
+        let late = worker(&system, &count);
+        late.tell(Job::Count);
+        wait_until(&system, "a message from outside among busy actors", || {
+            count.load(Ordering::Relaxed) == 1
+        });
+        let sum = || runs.iter().map(|runs| runs.load(Ordering::Relaxed)).sum::<u64>();
+        wait_until(&system, "20,000 runs", || sum() > 20_000);
+        let all: Vec<u64> = runs.iter().map(|runs| runs.load(Ordering::Relaxed)).collect();
+        let (least, most) = (all.iter().min().unwrap(), all.iter().max().unwrap());
+        assert!(most <= &(2 * least + 200), "{all:?}");
+        if !system.is_stepper() {
+            system.shutdown(Duration::from_secs(10)).expect("an end, whoever is busy");
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the senders are outside the pool")]
+fn m2_sends_into_a_parking_pool_are_never_lost() {
+    // Each round lets the pool fall asleep, so that the race of parking and sending is run again and again.
+    let system =
+        ActorSystem::builder("park").pool().workers(2).log(Level::Off).build().expect("good settings");
+    let count = Arc::new(AtomicU64::new(0));
+    let actors: Vec<_> = (0..2).map(|_| worker(&system, &count)).collect();
+    for round in 0..2_000u64 {
+        std::thread::scope(|scope| {
+            for actor in &actors {
+                scope.spawn(move || actor.tell(Job::Count));
+            }
+        });
+        let wanted = 2 * (round + 1);
+        wait_until(&system, &format!("round {round}"), || count.load(Ordering::Relaxed) == wanted);
+    }
+}

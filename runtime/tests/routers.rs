@@ -1,0 +1,355 @@
+//! Promises of routers: who gets what, and what happens when a routee fails or ends.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::{hush_planned_panics, wait_until};
+use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
+use footlights::observe::{DeadLetterReason, EventKind};
+use footlights::routing::{Router, RouterRef};
+use footlights::supervise::{Directive, Strategy};
+use footlights::system::ActorSystem;
+use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// What a routee says: its name, its incarnation, and what it was told.
+type Said = (String, u32, u32);
+
+struct Routee {
+    out: Recipient<Said>,
+}
+
+#[derive(Clone)]
+enum Job {
+    Say(u32),
+    Fail,
+    Panic,
+    Work(Duration),
+}
+
+impl Actor for Routee {
+    type Msg = Job;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, job: Job) -> Result<(), Failure> {
+        match job {
+            Job::Say(n) => {
+                let name = cx.path().rsplit('/').next().unwrap_or_default().to_owned();
+                self.out.tell((name, cx.incarnation(), n));
+            }
+            Job::Fail => return Err(Failure::new("job", "on request")),
+            Job::Panic => panic!("planned: a routee fails"),
+            Job::Work(d) => cx.work(d),
+        }
+        Ok(())
+    }
+}
+
+fn props(probe: &Probe<Said>) -> Props<Routee> {
+    let out = probe.recipient();
+    Props::new(move || Routee { out: out.clone() })
+}
+
+fn pool(system: &ActorSystem, probe: &Probe<Said>, router: Router<Job>, n: usize) -> RouterRef<Job> {
+    system.spawn_router("pool", router.pool(n, props(probe))).expect("a free name")
+}
+
+/// Sends so many jobs, and gives who got how many.
+fn shares(
+    system: &ActorSystem,
+    probe: &Probe<Said>,
+    router: &RouterRef<Job>,
+    n: u32,
+) -> BTreeMap<String, u32> {
+    (0..n).for_each(|n| router.tell(Job::Say(n)));
+    let mut shares = BTreeMap::new();
+    (0..n).for_each(|_| *shares.entry(probe.expect(system).0).or_insert(0) += 1);
+    shares
+}
+
+fn table_size(system: &ActorSystem, router: &RouterRef<Job>, n: usize) {
+    wait_until(system, &format!("{n} routees in the table"), || router.routees().len() == n);
+}
+
+#[test]
+fn r3_round_robin_rotates_strictly_across_the_counters_wrap() {
+    for n in [1, 2, 3, 7] {
+        on_each_dispatcher(|system| {
+            let probe = Probe::new(system, "probe");
+            let router = pool(system, &probe, Router::round_robin(), n);
+            router.set_counter(u64::MAX - 3);
+            let rounds = 4 * n as u32;
+            let mut order = Vec::new();
+            for k in 0..rounds {
+                router.tell(Job::Say(k));
+                order.push(probe.expect(system).0);
+            }
+            for pair in order.windows(2).filter(|_| n > 1) {
+                assert_ne!(pair[0], pair[1], "nobody twice in a row: {order:?}");
+            }
+            let mut shares: BTreeMap<&str, u32> = BTreeMap::new();
+            order.iter().for_each(|name| *shares.entry(name).or_insert(0) += 1);
+            assert_eq!(shares.len(), n, "the last index is used, too");
+            assert!(shares.values().all(|&share| share == 4), "{shares:?}");
+        });
+    }
+}
+
+#[test]
+fn r3_a_random_router_repeats_with_its_seed_and_differs_with_another() {
+    let order = |seed| {
+        let system = ActorSystem::builder("random").stepper().seed(seed).build().expect("good settings");
+        let probe = Probe::new(&system, "probe");
+        let router = pool(&system, &probe, Router::random(), 7);
+        (0..50)
+            .map(|n| {
+                router.tell(Job::Say(n));
+                probe.expect(&system).0
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+    let mut all = order(3);
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 7, "everybody is chosen at some time");
+}
+
+#[test]
+fn r3_smallest_mailbox_spreads_equal_loads() {
+    // On threads a routee that is faster than the sender has the smallest mailbox each time, and gets all: as it should.
+    on_steppers(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::smallest_mailbox(), 5);
+        let shares = shares(system, &probe, &router, 1_000);
+        assert!(shares.values().all(|&share| share <= 400), "more than twice the mean: {shares:?}");
+        assert_eq!(shares.len(), 5);
+    });
+}
+
+#[test]
+fn smallest_mailbox_avoids_the_one_that_is_at_work() {
+    on_steppers(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::smallest_mailbox(), 3);
+        let busy = router.routees()[1].clone();
+        busy.tell(Job::Work(MS * 100));
+        (0..4).for_each(|n| busy.tell(Job::Say(100 + n)));
+        let shares: Vec<u64> = {
+            (0..8).for_each(|n| router.tell(Job::Say(n)));
+            router.routees().iter().map(|routee| routee.queued()).collect()
+        };
+        assert_eq!(shares[1], 5, "it got no more: {shares:?}");
+        assert_eq!((shares[0], shares[2]), (4, 4), "the others share");
+        wait_until(system, "the end of the work", || busy.queued() == 0);
+    });
+}
+
+#[test]
+fn a_broadcast_reaches_each_member_exactly_once() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::broadcast(), 4);
+        router.tell(Job::Say(1));
+        let mut names: Vec<String> = (0..4).map(|_| probe.expect(system).0).collect();
+        names.sort();
+        assert_eq!(names, ["r1", "r2", "r3", "r4"]);
+        let dead = router.routees()[2].clone();
+        dead.stop();
+        table_size(system, &router, 3);
+        router.tell(Job::Say(2));
+        let mut names: Vec<String> = (0..3).map(|_| probe.expect(system).0).collect();
+        names.sort();
+        assert_eq!(names, ["r1", "r2", "r4"]);
+        assert_eq!(system.dead_letters(), []);
+    });
+}
+
+#[test]
+fn one_routee_restarts_alone() {
+    hush_planned_panics();
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::round_robin(), 3);
+        router.routees()[1].tell(Job::Panic);
+        let routees = router.routees();
+        wait_until(system, "the restart", || routees[1].any().snapshot().incarnation == 2);
+        let mut said: Vec<Said> = (0..3)
+            .map(|n| {
+                router.tell(Job::Say(n));
+                probe.expect(system)
+            })
+            .collect();
+        said.sort();
+        let incarnations: Vec<u32> = said.iter().map(|said| said.1).collect();
+        assert_eq!(incarnations, [1, 2, 1]);
+        assert_eq!(router.routees(), routees, "the same references");
+    });
+}
+
+#[test]
+fn r3_a_restarted_routee_handles_its_backlog_in_order_without_a_new_job() {
+    hush_planned_panics();
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::round_robin(), 1);
+        [Job::Panic, Job::Say(2), Job::Say(3)].into_iter().for_each(|job| router.tell(job));
+        assert_eq!([probe.expect(system).2, probe.expect(system).2], [2, 3]);
+        router.tell(Job::Say(4));
+        assert_eq!(probe.expect(system).2, 4);
+    });
+}
+
+#[test]
+fn a_routee_that_ends_leaves_the_table_and_the_others_go_on() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::round_robin(), 3);
+        router.routees()[0].stop();
+        table_size(system, &router, 2);
+        let shares = shares(system, &probe, &router, 10);
+        assert_eq!(shares, BTreeMap::from([("r2".to_owned(), 5), ("r3".to_owned(), 5)]));
+        let changed = |kind: &EventKind| matches!(kind, EventKind::RouteesChanged { routees: 2 });
+        assert!(system.rare_events(0).0.iter().any(|event| changed(&event.kind)));
+    });
+}
+
+#[test]
+fn a_message_that_meets_a_closed_routee_takes_the_next() {
+    on_steppers(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::round_robin(), 2);
+        system.run_until_quiet(100);
+        let closed = router.routees()[0].clone();
+        closed.stop();
+        wait_until(system, "a closed routee", || closed.is_closed());
+        // Nothing has told the router yet, or it has: in both cases nobody's message is lost.
+        let shares = shares(system, &probe, &router, 4);
+        assert_eq!(shares, BTreeMap::from([("r2".to_owned(), 4)]));
+        assert_eq!(system.dead_letters(), []);
+    });
+}
+
+#[test]
+fn without_a_routee_a_message_is_a_dead_letter() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let kinds =
+            [Router::round_robin(), Router::random(), Router::smallest_mailbox(), Router::broadcast()];
+        for (n, router) in kinds.into_iter().enumerate() {
+            let empty = system.spawn_router(&format!("empty{n}"), router.pool(0, props(&probe)));
+            empty.expect("a free name").tell(Job::Say(1));
+        }
+        let reasons: Vec<_> = system.dead_letters().into_iter().map(|letter| letter.reason).collect();
+        assert_eq!(reasons, [DeadLetterReason::NoRoutee; 4]);
+    });
+}
+
+#[test]
+fn a_pool_without_routees_stops() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::round_robin(), 2);
+        probe.watch(system, &router.actor());
+        router.routees().iter().for_each(|routee| routee.stop());
+        probe.expect_terminated(system);
+        router.tell(Job::Say(1));
+        assert_eq!(
+            system.dead_letters().last().map(|letter| letter.reason),
+            Some(DeadLetterReason::NoRoutee)
+        );
+    });
+}
+
+#[test]
+fn a_pool_that_is_restarted_makes_its_routees_anew() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let escalate = Strategy::one_for_one().default_directive(Directive::Escalate);
+        let router = Router::round_robin().pool(3, props(&probe)).supervise(escalate);
+        let router = system.spawn_router("pool", router).expect("a free name");
+        let old = router.routees();
+        old[1].tell(Job::Fail);
+        wait_until(system, "new routees", || {
+            let now = router.routees();
+            now.len() == 3 && now.iter().all(|routee| !old.contains(routee))
+        });
+        assert_eq!(shares(system, &probe, &router, 9).values().copied().collect::<Vec<_>>(), [3, 3, 3]);
+        router.routees()[0].stop();
+        table_size(system, &router, 2);
+    });
+}
+
+#[test]
+fn a_group_serves_routees_that_live_elsewhere_and_drops_the_dead() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let members: Vec<ActorRef<Job>> =
+            (0..3).map(|n| system.spawn(&format!("m{n}"), props(&probe)).expect("a free name")).collect();
+        let group = Router::round_robin().group(members.clone());
+        let group = system.spawn_router("group", group).expect("a free name");
+        assert_eq!(shares(system, &probe, &group, 6).values().copied().collect::<Vec<_>>(), [2, 2, 2]);
+        members[1].stop();
+        table_size(system, &group, 2);
+        assert_eq!(shares(system, &probe, &group, 6).values().copied().collect::<Vec<_>>(), [3, 3]);
+    });
+}
+
+#[test]
+fn a_group_that_has_ended_routes_to_nobody_and_its_members_live_on() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let member = system.spawn("member", props(&probe)).expect("a free name");
+        let group = system.spawn_router("group", Router::random().group([member.clone()]));
+        let group = group.expect("a free name");
+        probe.watch(system, &group.actor());
+        group.stop();
+        probe.expect_terminated(system);
+        group.tell(Job::Say(1));
+        assert_eq!(
+            system.dead_letters().last().map(|letter| letter.reason),
+            Some(DeadLetterReason::NoRoutee)
+        );
+        member.tell(Job::Say(2));
+        assert_eq!(probe.expect(system).2, 2);
+    });
+}
+
+#[test]
+fn stopping_a_pool_stops_its_routees() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let router = pool(system, &probe, Router::round_robin(), 3);
+        let routee = router.routees()[2].any();
+        probe.watch(system, &routee);
+        router.stop();
+        assert_eq!(probe.expect_terminated(system).target, routee);
+        wait_until(system, "the pool to be gone", || system.find("/user/pool").is_none());
+    });
+}
+
+#[test]
+fn s3_a_routee_that_cannot_start_is_reported_and_the_pool_goes_on() {
+    hush_planned_panics();
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let out = probe.recipient();
+        let made = std::sync::atomic::AtomicU32::new(0);
+        let props = Props::new(move || {
+            let n = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            assert!(n != 0, "planned: the first cannot be made");
+            Routee { out: out.clone() }
+        });
+        let router = system.spawn_router("pool", Router::round_robin().pool(2, props)).expect("a free name");
+        let shares = shares(system, &probe, &router, 10);
+        assert_eq!(shares.values().sum::<u32>(), 10, "{shares:?}");
+        assert_eq!(router.routees().len(), 2);
+        let failed = system.rare_events(0).0.iter().any(|event| {
+            matches!(event.kind, EventKind::Failed { kind: footlights::supervise::FailureKind::Start, .. })
+        });
+        assert!(failed, "the failure is an event");
+    });
+}
