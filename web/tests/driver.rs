@@ -1,5 +1,6 @@
 //! The driver without a browser: commands in, updates and frames out, and the same run however it is driven.
 
+use footlights::rng::Rng;
 use footlights::scenario::document::Scenario;
 use footlights_web::engine::driver::{Driver, Pace};
 use footlights_web::engine::protocol::{
@@ -289,4 +290,67 @@ fn a_node_that_waits_for_room_shows_it() {
     assert_eq!(worker.busy_permille, 1_000);
     assert!(source.backpressured_permille > 950 && source.queued <= 2, "{source:?}"); // a tick and one that waits
     assert!(worker.queued <= 3, "{worker:?}");
+}
+
+/// Some change that the scenario allows.
+fn some_change(name: &str, rng: &mut Rng) -> Change {
+    let set = |node: String, key: &str, value| Change::Set { node, key: key.into(), value };
+    let n = 1 + rng.below(5);
+    match (name, rng.below(4)) {
+        ("boundary-and-buffer", 0..2) => set("first".into(), "work_ms", json!(rng.below(30))),
+        ("boundary-and-buffer", _) => set("second".into(), "work_ms", json!(rng.below(30))),
+        (_, 0) => Change::Inject { node: format!("worker-{n}"), value: n },
+        (_, 1) => Change::Inject { node: "router".into(), value: n },
+        (_, 2) => Change::Break { node: format!("worker-{n}"), how: Breakage::FailNext },
+        _ => set(format!("worker-{n}"), "mean_ms", json!(rng.below(300))),
+    }
+}
+
+#[test]
+fn however_a_run_was_watched_its_log_of_changes_replays_it() {
+    for (seed, name) in (0..).zip(["let-it-crash", "ten-million-messages", "boundary-and-buffer"].repeat(4)) {
+        let mut rng = Rng::new(seed);
+        let mut stage = Stage::load(shipped(name), vec![], 0);
+        let mut log = Vec::new();
+        for _ in 0..8 {
+            match rng.below(4) {
+                0 => stage.obey(Command::Step(Unit::Turn)),
+                1 => {
+                    let ns = stage.driver.time_ns() + rng.below(200_000_000);
+                    stage.obey(Command::RunTo(Target::TimeNs(ns)));
+                }
+                _ => {
+                    let (wall_ms, slice_ms) = (rng.below(300) as f64, 1.0 + rng.below(40) as f64);
+                    stage.play(Speed::Permille(1 + rng.below(3_000) as u32), wall_ms, slice_ms);
+                }
+            }
+            stage.settle();
+            let change = some_change(name, &mut rng);
+            stage.obey(Command::Change(change.clone()));
+            log.push(stage.logged(change));
+        }
+        stage.play(Speed::Permille(1_000), 500.0, 16.0);
+        let (turn, hash) = (stage.driver.turn(), stage.hash());
+        let replayed = Stage::load(shipped(name), log, turn);
+        assert_eq!((replayed.driver.turn(), replayed.hash()), (turn, hash), "{name}, seed {seed}");
+        stage.obey(Command::Seek(turn * 2 / 3));
+        stage.settle();
+        stage.obey(Command::Seek(turn));
+        stage.settle();
+        assert_eq!((stage.driver.turn(), stage.hash()), (turn, hash), "{name}, seed {seed}, after seeking");
+    }
+}
+
+#[test]
+fn a_forged_log_can_be_stopped() {
+    let text = r#"{"version":1,"seed":1,"workers":2,"edges":[{"id":"e","from":"s.out","to":"c.in"}],
+        "nodes":[{"id":"s","kind":"source"},{"id":"c","kind":"collector"}]}"#;
+    let scenario = Scenario::parse(text).expect("a document");
+    let change = Change::Inject { node: "c".into(), value: 1 };
+    let log = vec![Logged { turn: 0, at_ns: u64::MAX - 1, change }];
+    let mut driver = Driver::new();
+    driver.handle(Command::Load { scenario, commands: log, at: 5 }, &mut Vec::new()).expect("it loads");
+    assert_eq!(driver.advance(0.0, &mut || false), Pace::Busy);
+    driver.handle(Command::Pause, &mut Vec::new()).expect("it stops");
+    assert_eq!(driver.advance(0.0, &mut || true), Pace::Idle);
 }

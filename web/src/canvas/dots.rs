@@ -106,8 +106,9 @@ impl Dots {
         }
         pen.ctx.set_fill_style_str(scene.theme.dot);
         pen.ctx.set_stroke_style_str(scene.theme.dot_rim);
-        pen.ctx.set_line_width(1.2);
-        pen.ctx.fill();
+        // Rims first, so that dots which overlap are one shape and not a tangle of rims.
+        pen.ctx.set_line_width(2.4);
         pen.ctx.stroke();
+        pen.ctx.fill();
     }
 }

@@ -283,7 +283,9 @@ impl Driver {
 
     fn has_reached(&self, goal: Goal) -> bool {
         match goal {
-            Goal::Turn(turn) => self.turn() >= turn,
+            Goal::Turn(turn) => {
+                self.turn() >= turn && !self.session.as_ref().is_some_and(|s| s.owes_change(turn))
+            }
             Goal::Time(_) => false,
             Goal::Handled(node, count) => self.handled(node) >= count,
         }

@@ -95,6 +95,7 @@ pub const CONNECT_FROM: &str = "Connect from which port?";
 pub const CONNECT_TO: &str = "Connect to";
 pub const CONNECT_FILTER: &str = "Filter";
 pub const CONNECT_NONE: &str = "No port is free that fits.";
+pub const LEGEND_HINT: &str = "Spacing is the rate; the flight is drawn, not modelled. The width of an edge is its rate on a log scale.";
 pub const MOVE_HINT: &str = "Arrows move it, Enter keeps, Esc puts it back.";
 pub const WIRE_HINT: &str = "Click the port to connect to. Esc cancels.";
 pub const SCENARIO_ABOUT: &str = "About this scenario";

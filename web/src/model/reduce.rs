@@ -50,6 +50,10 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         edit => change(state, edit, &mut effects),
     }
     watch_selection(state, watched.as_deref(), &mut effects);
+    if !matches!(state.engine, Engine::Ready | Engine::Hung) {
+        // Nobody listens yet; once the engine is ready it is told all that holds then.
+        effects.retain(|e| !matches!(e, Effect::Send(_)));
+    }
     effects
 }
 

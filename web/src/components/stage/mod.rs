@@ -113,6 +113,7 @@ pub struct Stage {
     edges_ms: f64,
     dirty: bool,
     fitted: bool,
+    fit: Option<Viewport>,
     drift_until_ms: f64,
     focused: u32,
     _raf: Option<AnimationFrame>,
@@ -144,6 +145,7 @@ impl Component for Stage {
             edges_ms: 0.0,
             dirty: true,
             fitted: false,
+            fit: None,
             drift_until_ms: 0.0,
             focused: 0,
             _raf: None,
@@ -303,7 +305,7 @@ impl Stage {
         };
         let per_dot = format::grouped(regime.per_dot() as u64);
         let line = text::legend(&per_dot, regime == Regime::Each, &speed);
-        html! { <p class="legend" data-testid="legend">{ line }</p> }
+        html! { <p class="legend" data-testid="legend" title={text::LEGEND_HINT}>{ line }</p> }
     }
 
     fn tool_hint(&self, part: &Part) -> Html {
