@@ -144,6 +144,13 @@ fn parents() {
     let circle = r#"{"id":"a","kind":"supervisor","parent":"b"},{"id":"b","kind":"supervisor","parent":"a"}"#;
     assert_eq!(faults(&doc(circle, "")).len(), 2);
     check(&doc(r#"{"id":"a","kind":"supervisor","parent":"a"}"#, ""), r#"node "a""#, "its own ancestor");
+    let nest = |i: usize| match i {
+        0 => r#"{"id":"s0","kind":"supervisor"}"#.to_owned(),
+        _ => format!(r#"{{"id":"s{i}","kind":"supervisor","parent":"s{}"}}"#, i - 1),
+    };
+    let deep = |n: usize| doc(&(0..n).map(nest).collect::<Vec<_>>().join(","), "");
+    assert!(faults(&deep(65)).is_empty());
+    check(&deep(66), r#"node "s65""#, "65 supervisors deep, 64 at most");
 }
 
 #[test]

@@ -502,6 +502,24 @@ fn a_chain_of_ten_thousand_stages_needs_no_stack() {
 }
 
 #[test]
+fn an_element_of_the_wrong_type_fails_its_stage_at_any_batch() {
+    let chain = Chain::new()
+        .op("numbers", "range", Params::new())
+        .op("odd", "filter", params(&[("op", Value::from("odd"))]))
+        .op("lists", "grouped", params(&[("n", Value::from(3))]))
+        .op("add", "map", params(&[("op", Value::from("add"))]))
+        .op("end", "ignore", Params::new());
+    for batch in [1, 8, 20, 256] {
+        let (built, done) = chain.build(1).unwrap();
+        let mut run = LocalRun::new(built, 1).budget(batch);
+        run.run();
+        let error = StreamError::WrongType { node: "add".into(), expected: "whole numbers" };
+        assert_eq!(done.take(), Some(Err(error)));
+        check(&run.snapshot());
+    }
+}
+
+#[test]
 fn a_run_repeats_exactly() {
     let turns = |seed| {
         let request = params(&[("service", Value::from("exponential")), ("parallelism", Value::from(3))]);

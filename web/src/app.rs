@@ -22,7 +22,7 @@ use crate::components::status::Status;
 use crate::components::transport::Transport;
 use crate::debug::Debug;
 use crate::engine::link::{Link, Listener};
-use crate::engine::protocol::{News, Update};
+use crate::engine::protocol::{News, Speed, Update};
 use crate::model::reduce::reduce;
 use crate::model::state::{Action, Effect, Engine, State};
 
@@ -86,7 +86,8 @@ impl Component for App {
         };
         app.connect(ctx);
         app.act(ctx, Action::OpenBuiltin(0));
-        // A first visit shows something that runs.
+        // A first visit shows something that runs, slowly enough for each message to be seen.
+        app.act(ctx, Action::SetSpeed(Speed::Permille(250)));
         app.act(ctx, Action::TogglePlay);
         app
     }

@@ -13,7 +13,7 @@ use yew::Callback;
 use crate::canvas::SharedLive;
 use crate::components::stage::StageShown;
 use crate::engine::protocol::Speed;
-use crate::engine::telemetry::{BALANCED, LEDGER_TERMS, NO_AGE};
+use crate::engine::telemetry::{BALANCED, FINISHED, LEDGER_TERMS, NO_AGE};
 use crate::model::geometry::Layout;
 use crate::model::live::Live;
 use crate::model::state::{Action, Engine, State};
@@ -43,7 +43,9 @@ impl Debug {
         let object = Object::new();
         set(&object, "version", &crate::BUILD.into());
         let mut getters = Vec::new();
-        for (name, read) in [("state", state_of as fn(&Seen) -> JsValue), ("ledger", ledger), ("logHash", log_hash)] {
+        for (name, read) in
+            [("state", state_of as fn(&Seen) -> JsValue), ("ledger", ledger), ("logHash", log_hash)]
+        {
             let seen = Rc::clone(&seen);
             let getter = Closure::new(move || read(&seen.borrow()));
             set(&object, name, getter.as_ref());
@@ -106,7 +108,9 @@ fn to_js(value: &Value) -> JsValue {
 }
 
 fn is_ready(seen: &Seen) -> bool {
-    seen.state.engine == Engine::Ready && seen.shown.0.borrow().painted > 0 && seen.live.borrow().head.is_some()
+    seen.state.engine == Engine::Ready
+        && seen.shown.0.borrow().painted > 0
+        && seen.live.borrow().head.is_some()
 }
 
 fn log_hash(seen: &Seen) -> JsValue {
@@ -142,7 +146,7 @@ fn state_of(seen: &Seen) -> JsValue {
         "seed": state.doc.seed.to_string(), "regime": shown.regime.name(), "dot": shown.regime.per_dot(),
         "nodes": nodes(seen, &live), "edges": edges(state, &live),
         "problems": state.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "ended": state.run.ended, "selected": selected, "lesson": null,
+        "ended": state.run.ended, "finished": head.flags & FINISHED != 0, "selected": selected, "lesson": null,
         "telemetry_lost": u64::from(head.lost[0]) + u64::from(head.lost[1]) + live.events_lost,
         "events": live.events.iter().take(200).map(|e| json!({
             "turn": e.turn, "node": e.node, "kind": format!("{:?}", e.kind), "why": e.why,
@@ -191,7 +195,8 @@ pub fn report_panics() {
         let (Some(body), Ok(panel)) = (document.body(), document.create_element("div")) else { return };
         panel.set_class_name("panic-panel");
         let _ = panel.set_attribute("role", "alert");
-        let message = format!("The page stopped: {info}. This is a fault in Footlights. Reload the page to go on.");
+        let message =
+            format!("The page stopped: {info}. This is a fault in Footlights. Reload the page to go on.");
         panel.set_text_content(Some(&message));
         let _ = body.append_child(&panel);
     }));

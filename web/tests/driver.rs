@@ -1,5 +1,6 @@
 //! The driver without a browser: commands in, updates and frames out, and the same run however it is driven.
 
+use footlights::rng::Rng;
 use footlights::scenario::document::Scenario;
 use footlights_web::engine::driver::{Driver, Pace};
 use footlights_web::engine::protocol::{
@@ -160,10 +161,15 @@ fn frames_show_what_was_counted() {
     assert_eq!(reader.head().flags & (FINISHED | PLAYING), FINISHED);
     let master = reader.node(0).expect("the master");
     assert!(matches!(master.state, NodeState::Completed | NodeState::Failed));
-    let rare: Vec<_> = stage.updates.iter().filter_map(|u| match u {
-        Update::Rare { events, lost: 0 } => Some(events),
-        _ => None,
-    }).flatten().collect();
+    let rare: Vec<_> = stage
+        .updates
+        .iter()
+        .filter_map(|u| match u {
+            Update::Rare { events, lost: 0 } => Some(events),
+            _ => None,
+        })
+        .flatten()
+        .collect();
     let restarts = rare.iter().filter(|e| e.kind == RareKind::Restarted).count();
     let shown: u32 = (0..reader.nodes()).filter_map(|i| reader.node(i)).map(|row| row.restarts).sum();
     assert_eq!(restarts, shown as usize, "restarts shown are restarts in the log");
@@ -175,7 +181,8 @@ fn a_refused_command_changes_nothing() {
     let hash = stage.hash();
     let mut broken = shipped("let-it-crash");
     broken.nodes[1].kind = "teapot".into();
-    let set = |key: &str, value| Command::Change(Change::Set { node: "worker-1".into(), key: key.into(), value });
+    let set =
+        |key: &str, value| Command::Change(Change::Set { node: "worker-1".into(), key: key.into(), value });
     for (command, node, key) in [
         (Command::Load { scenario: broken, commands: vec![], at: 0 }, Some("router"), None),
         (set("percent", json!(101)), Some("worker-1"), Some("percent")),
@@ -186,7 +193,11 @@ fn a_refused_command_changes_nothing() {
         (Command::Watch { node: Some("nobody".into()) }, Some("nobody"), None),
     ] {
         let errors = stage.try_obey(command.clone()).expect_err("it is refused");
-        assert_eq!((errors[0].node.as_deref(), errors[0].key.as_deref()), (node, key), "{command:?} {errors:?}");
+        assert_eq!(
+            (errors[0].node.as_deref(), errors[0].key.as_deref()),
+            (node, key),
+            "{command:?} {errors:?}"
+        );
         assert!(!errors[0].reason.is_empty());
     }
     assert_eq!((stage.hash(), stage.driver.turn()), (hash, 100));
@@ -222,4 +233,124 @@ fn the_log_is_paged_by_turn() {
 #[should_panic(expected = "asked to panic")]
 fn the_debug_command_panics() {
     let _ = Driver::new().handle(Command::DebugPanic, &mut Vec::new());
+}
+
+#[test]
+fn the_shipped_scenarios_have_their_golden_hashes() {
+    let path = format!("{}/../web/scenarios/golden/hashes.json", env!("CARGO_MANIFEST_DIR"));
+    let golden: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(path).expect("the golden file")).expect("JSON");
+    for (name, golden) in golden.as_object().expect("names") {
+        let mut stage = Stage::load(shipped(name), vec![], 0);
+        stage.obey(Command::RunTo(Target::TimeNs(golden["at_ns"].as_u64().expect("a time"))));
+        stage.settle();
+        assert_eq!(format!("{:016x}", stage.hash()), golden["hash"].as_str().expect("a hash"), "{name}");
+        assert_eq!(stage.driver.turn(), golden["turn"].as_u64().expect("a turn"), "{name}");
+    }
+}
+
+#[test]
+fn an_endless_ping_pong_can_be_stopped() {
+    let text = r#"{"version":1,"seed":1,"workers":2,
+        "nodes":[{"id":"s","kind":"source","params":{"count":1}},
+            {"id":"ping","kind":"worker","params":{"mean_ms":0}},{"id":"pong","kind":"worker","params":{"mean_ms":0}}],
+        "edges":[{"id":"a","from":"s.out","to":"ping.in"},{"id":"b","from":"ping.out","to":"pong.in"},
+            {"id":"c","from":"pong.out","to":"ping.in"}]}"#;
+    let mut stage = Stage::load(Scenario::parse(text).expect("a document"), vec![], 0);
+    stage.obey(Command::Play { speed: Speed::Max });
+    for _ in 0..10 {
+        let mut looks = 0;
+        let pace = stage.driver.advance(0.0, &mut || {
+            looks += 1;
+            looks < 100
+        });
+        assert_eq!((pace, looks), (Pace::Busy, 100), "each slice ends when it is told to");
+    }
+    stage.obey(Command::Pause);
+    assert_eq!(stage.driver.advance(0.0, &mut || true), Pace::Idle);
+    assert!(stage.driver.turn() > 1_000);
+}
+
+#[test]
+fn a_node_that_waits_for_room_shows_it() {
+    let text = r#"{"version":1,"seed":1,"workers":4,
+        "nodes":[{"id":"s","kind":"source","params":{"rate_per_s":100}},
+            {"id":"w","kind":"worker","params":{"mean_ms":50,"then":"absorb","mailbox":2,"overflow":"backpressure"}}],
+        "edges":[{"id":"a","from":"s.out","to":"w.in"}]}"#;
+    let mut stage = Stage::load(Scenario::parse(text).expect("a document"), vec![], 0);
+    stage.frame();
+    stage.obey(Command::RunTo(Target::TimeNs(1_000_000_000)));
+    stage.settle();
+    stage.frame();
+    stage.obey(Command::RunTo(Target::TimeNs(2_000_000_000)));
+    stage.settle();
+    let words = stage.frame();
+    let reader = Reader::new(&words).expect("a whole frame");
+    let (source, worker) = (reader.node(0).expect("s"), reader.node(1).expect("w"));
+    assert_eq!(worker.busy_permille, 1_000);
+    assert!(source.backpressured_permille > 950 && source.queued <= 2, "{source:?}"); // a tick and one that waits
+    assert!(worker.queued <= 3, "{worker:?}");
+}
+
+/// Some change that the scenario allows.
+fn some_change(name: &str, rng: &mut Rng) -> Change {
+    let set = |node: String, key: &str, value| Change::Set { node, key: key.into(), value };
+    let n = 1 + rng.below(5);
+    match (name, rng.below(4)) {
+        ("boundary-and-buffer", 0..2) => set("first".into(), "work_ms", json!(rng.below(30))),
+        ("boundary-and-buffer", _) => set("second".into(), "work_ms", json!(rng.below(30))),
+        (_, 0) => Change::Inject { node: format!("worker-{n}"), value: n },
+        (_, 1) => Change::Inject { node: "router".into(), value: n },
+        (_, 2) => Change::Break { node: format!("worker-{n}"), how: Breakage::FailNext },
+        _ => set(format!("worker-{n}"), "mean_ms", json!(rng.below(300))),
+    }
+}
+
+#[test]
+fn however_a_run_was_watched_its_log_of_changes_replays_it() {
+    for (seed, name) in (0..).zip(["let-it-crash", "ten-million-messages", "boundary-and-buffer"].repeat(4)) {
+        let mut rng = Rng::new(seed);
+        let mut stage = Stage::load(shipped(name), vec![], 0);
+        let mut log = Vec::new();
+        for _ in 0..8 {
+            match rng.below(4) {
+                0 => stage.obey(Command::Step(Unit::Turn)),
+                1 => {
+                    let ns = stage.driver.time_ns() + rng.below(200_000_000);
+                    stage.obey(Command::RunTo(Target::TimeNs(ns)));
+                }
+                _ => {
+                    let (wall_ms, slice_ms) = (rng.below(300) as f64, 1.0 + rng.below(40) as f64);
+                    stage.play(Speed::Permille(1 + rng.below(3_000) as u32), wall_ms, slice_ms);
+                }
+            }
+            stage.settle();
+            let change = some_change(name, &mut rng);
+            stage.obey(Command::Change(change.clone()));
+            log.push(stage.logged(change));
+        }
+        stage.play(Speed::Permille(1_000), 500.0, 16.0);
+        let (turn, hash) = (stage.driver.turn(), stage.hash());
+        let replayed = Stage::load(shipped(name), log, turn);
+        assert_eq!((replayed.driver.turn(), replayed.hash()), (turn, hash), "{name}, seed {seed}");
+        stage.obey(Command::Seek(turn * 2 / 3));
+        stage.settle();
+        stage.obey(Command::Seek(turn));
+        stage.settle();
+        assert_eq!((stage.driver.turn(), stage.hash()), (turn, hash), "{name}, seed {seed}, after seeking");
+    }
+}
+
+#[test]
+fn a_forged_log_can_be_stopped() {
+    let text = r#"{"version":1,"seed":1,"workers":2,"edges":[{"id":"e","from":"s.out","to":"c.in"}],
+        "nodes":[{"id":"s","kind":"source"},{"id":"c","kind":"collector"}]}"#;
+    let scenario = Scenario::parse(text).expect("a document");
+    let change = Change::Inject { node: "c".into(), value: 1 };
+    let log = vec![Logged { turn: 0, at_ns: u64::MAX - 1, change }];
+    let mut driver = Driver::new();
+    driver.handle(Command::Load { scenario, commands: log, at: 5 }, &mut Vec::new()).expect("it loads");
+    assert_eq!(driver.advance(0.0, &mut || false), Pace::Busy);
+    driver.handle(Command::Pause, &mut Vec::new()).expect("it stops");
+    assert_eq!(driver.advance(0.0, &mut || true), Pace::Idle);
 }

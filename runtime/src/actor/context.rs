@@ -88,6 +88,11 @@ impl<'a, A: Actor> Context<'a, A> {
         }
     }
 
+    /// Is true while messages of this actor wait for room: it will read no further ones before they are out.
+    pub fn awaits_room(&self) -> bool {
+        !self.own.outbox.is_empty()
+    }
+
     /// Passes a message on; what it carries, a reply handle for example, goes with it.
     pub fn forward<N>(&mut self, target: &impl Tell<N>, message: N) {
         self.tell(target, message);

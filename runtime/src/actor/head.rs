@@ -139,10 +139,15 @@ impl Head {
     }
 
     /// Tells the handles dropped in the run that has just ended what became of it.
+    #[inline]
     pub(crate) fn settle_orphans(&self, fate: Fate) {
-        if !self.has_orphans.load(Ordering::SeqCst) {
-            return;
+        if self.has_orphans.load(Ordering::SeqCst) {
+            self.settle_them(fate);
         }
+    }
+
+    #[cold]
+    fn settle_them(&self, fate: Fate) {
         let orphans = {
             let mut orphans = self.orphans.lock();
             self.has_orphans.store(false, Ordering::SeqCst);

@@ -67,18 +67,37 @@ impl<A: Actor> Life<A> {
         envelope: Envelope<Item<A::Msg>>,
         worker: &mut Worker,
     ) -> Ran {
+        let Envelope { item, id, at, .. } = envelope;
+        match item {
+            Item::Message(message) => {
+                self.run(cell, message, id, at, worker);
+                Ran::UserCode
+            }
+            other => self.receive_own(cell, other, id, at, worker),
+        }
+    }
+
+    /// Handles what this actor has ordered itself.
+    #[inline(never)]
+    fn receive_own(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        item: Item<A::Msg>,
+        id: crate::id::MsgId,
+        at: Instant,
+        worker: &mut Worker,
+    ) -> Ran {
         let head = &cell.head;
-        let id = envelope.id;
         let mut tick = None;
         // What makes a message of a tick or a notice is the user's code as well.
-        let (message, stale) = match envelope.item {
+        let (message, stale) = match item {
             Item::Message(message) => (Ok(Some(message)), DropReason::StaleTimer),
             Item::Tick(token) => {
                 tick = Some(token);
                 (catch(|| Ok(self.own.timers.message_of(cell, token))), DropReason::StaleTimer)
             }
             Item::Notice(number, news) => {
-                (catch(|| Ok(self.own.watching.message_of(number, news))), DropReason::Unwatched)
+                (catch(|| Ok(self.own.watching.message_of(number, *news))), DropReason::Unwatched)
             }
             Item::Answer(incarnation, message) => {
                 if incarnation != head.incarnation.load(Ordering::Relaxed) {
@@ -96,7 +115,7 @@ impl<A: Actor> Life<A> {
             }
         };
         match message {
-            Ok(Some(message)) => self.run(cell, message, id, envelope.at, worker),
+            Ok(Some(message)) => self.run(cell, message, id, at, worker),
             Ok(None) => {
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: stale, message: id });
@@ -173,8 +192,17 @@ impl<A: Actor> Life<A> {
         });
     }
 
-    /// Does what a run asked for.
+    /// Does what a run asked for, if it asked for anything.
+    #[inline]
     pub(super) fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        let asked = self.own.overflowed || self.own.stop_asked || self.own.kill_asked;
+        if asked || !self.own.outbox.is_empty() {
+            self.do_as_asked(cell, worker);
+        }
+    }
+
+    #[inline(never)]
+    fn do_as_asked(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         if self.own.overflowed {
             let why = Failure::of(FailureKind::Overflow, "outbox", "more than 1,024 messages wait for room");
             self.record_failed(cell, &why, MsgId(0));

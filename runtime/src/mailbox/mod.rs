@@ -35,8 +35,12 @@ pub(crate) struct Envelope<T> {
     pub(crate) item: T,
     pub(crate) id: MsgId,
     pub(crate) at: Instant,
-    /// True if it has its room beside the capacity, and may not be evicted.
-    pub(crate) own: bool,
+}
+
+/// Says of an item whether the owner of the mailbox has ordered it itself: it then has its room beside the capacity, and
+/// may not be evicted.
+pub(crate) trait Ordered {
+    fn is_own(&self) -> bool;
 }
 
 /// What became of a push into the user lane.
@@ -81,7 +85,7 @@ struct Inner<T, S> {
     reservations: Reservations,
 }
 
-impl<T, S> Lanes<T, S> {
+impl<T: Ordered, S> Lanes<T, S> {
     pub(crate) fn new(settings: Mailbox) -> Self {
         Lanes {
             inner: Mutex::new(Inner {
@@ -115,6 +119,25 @@ impl<T, S> Lanes<T, S> {
         self.overflow
     }
 
+    /// Puts a message into an unbounded, open lane: the way that nearly all messages take. Ok(true): schedule the owner.
+    /// Gives the message back if anything asks for a closer look, which [`Lanes::push`] takes.
+    #[inline]
+    pub(crate) fn push_plain(&self, envelope: Envelope<T>) -> Result<bool, Envelope<T>> {
+        let mut inner = self.inner.lock();
+        if self.capacity.is_some()
+            || inner.closed
+            || inner.hold.is_some()
+            || inner.user.len() + 1 >= inner.high
+        {
+            return Err(envelope);
+        }
+        inner.user.push_back(envelope);
+        inner.accepted += 1;
+        let wake = !inner.paused && !inner.scheduled;
+        inner.scheduled |= wake;
+        Ok(wake)
+    }
+
     /// Puts a message into the user lane, subject to bound and hold.
     pub(crate) fn push(&self, envelope: Envelope<T>) -> Pushed<T> {
         let mut inner = self.inner.lock();
@@ -130,7 +153,7 @@ impl<T, S> Lanes<T, S> {
             return inner.accept(envelope, None);
         }
         let oldest = match self.overflow {
-            OverflowStrategy::DropOldest => inner.user.iter().position(|queued| !queued.own),
+            OverflowStrategy::DropOldest => inner.user.iter().position(|queued| !queued.item.is_own()),
             _ => None,
         };
         match oldest {
@@ -144,13 +167,12 @@ impl<T, S> Lanes<T, S> {
     }
 
     /// Puts in something that the owner has ordered itself: it has its room beside the capacity.
-    pub(crate) fn push_own(&self, mut envelope: Envelope<T>) -> Pushed<T> {
+    pub(crate) fn push_own(&self, envelope: Envelope<T>) -> Pushed<T> {
         let mut inner = self.inner.lock();
         if inner.closed {
             return Pushed::Closed(envelope);
         }
-        envelope.own = true;
-        inner.own += 1;
+        inner.own += usize::from(envelope.item.is_own());
         inner.accept(envelope, None)
     }
 
@@ -206,7 +228,7 @@ impl<T, S> Lanes<T, S> {
             return 0;
         }
         if let Some(envelope) = inner.user.pop_front() {
-            inner.own -= usize::from(envelope.own);
+            inner.own -= usize::from(envelope.item.is_own());
             batch.push_back(envelope);
         }
         let (left, granted) = (inner.user.len(), inner.grant(self.capacity));

@@ -15,6 +15,7 @@ use super::behaviours::{Board, Msg, Spawn, Task, has_actor, spawn_node};
 use super::error::{DocError, Place};
 use super::meta::{EdgeMeta, NodeMeta};
 use super::plan::Plan;
+use super::streams::Stream;
 use crate::actor::{Actor, ActorRef, Props, SpawnError};
 use crate::id::ActorId;
 use crate::routing::Router;
@@ -40,6 +41,8 @@ pub enum RunError {
     System(BuildError),
     /// An actor could not be made.
     Spawn(SpawnError),
+    /// A stream could not be built.
+    Stream(crate::stream::RunError),
     /// The actors were not complete in time.
     Incomplete,
 }
@@ -49,6 +52,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::System(error) => error.fmt(f),
             RunError::Spawn(error) => error.fmt(f),
+            RunError::Stream(error) => error.fmt(f),
             RunError::Incomplete => f.write_str("not every node got its actor"),
         }
     }
@@ -83,6 +87,9 @@ pub struct Run {
     pub(super) board: Arc<Board>,
     nodes: Vec<NodeMeta>,
     edges: Vec<EdgeMeta>,
+    pub(super) streams: Vec<Stream>,
+    /// Per node, its stream and its place there.
+    pub(super) places: Vec<Option<(usize, usize)>>,
     first_turn: u64,
 }
 
@@ -124,11 +131,13 @@ impl Run {
         let actors = plan.nodes.iter().filter(|n| has_actor(n.kind.name)).count();
         let (nodes, edges) = super::meta::of(&plan);
         let board = Board::new(plan, actors);
-        let mut run = Run { system, board, nodes, edges, first_turn: 0 };
+        let places = places(&board.plan);
+        let mut run = Run { system, board, nodes, edges, streams: Vec::new(), places, first_turn: 0 };
         run.spawn().map_err(RunError::Spawn)?;
         run.wait_complete()?;
         run.spawn_routers().map_err(RunError::Spawn)?;
         run.first_turn = run.system.turns();
+        run.start_streams()?;
         run.board.open();
         Ok(run)
     }
@@ -164,6 +173,19 @@ impl Run {
             // Ids are unique in the document, so a router of a group finds its name free beside the group.
             let router = self.system.spawn_router(&node.id, router.group([]))?;
             self.board.register_router(i, &router);
+        }
+        Ok(())
+    }
+
+    fn start_streams(&mut self) -> Result<(), RunError> {
+        for index in 0..self.board.plan.chains.len() {
+            let stream = Stream::start(&self.board, index, &self.system).map_err(RunError::Stream)?;
+            for (island, actor) in stream.islands.iter().enumerate() {
+                if let (Some(actor), Some(node)) = (actor, stream.head_of(island)) {
+                    self.board.own(actor.id(), node);
+                }
+            }
+            self.streams.push(stream);
         }
         Ok(())
     }
@@ -229,6 +251,9 @@ impl Run {
         if let ("source" | "master", Some(actor)) = (kind.name, self.board.actor(index)) {
             actor.tell(Msg::Retune);
         }
+        if let Some((stream, _)) = self.places[index] {
+            self.streams[stream].set(node, key, value);
+        }
         Ok(())
     }
 
@@ -277,6 +302,14 @@ impl Run {
         let missing = || DocError::new(Place::node(node), "there is no such node");
         self.board.plan.node(node).ok_or_else(missing)
     }
+}
+
+fn places(plan: &Plan) -> Vec<Option<(usize, usize)>> {
+    let mut places = vec![None; plan.nodes.len()];
+    for (stream, chain) in plan.chains.iter().enumerate() {
+        chain.iter().enumerate().for_each(|(at, &node)| places[node] = Some((stream, at)));
+    }
+    places
 }
 
 impl fmt::Debug for Run {

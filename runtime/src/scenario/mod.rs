@@ -14,10 +14,11 @@ pub mod meta;
 pub mod parse;
 pub mod plan;
 pub mod schema;
+mod streams;
 mod validate;
 mod view;
 
 pub use build::{Breakage, On, Run, RunError};
 pub use error::{DocError, Place};
 pub use validate::{LABEL_CHARS_MAX, WORKERS_MAX, can_connect, is_id, validate};
-pub use view::{EdgeSnapshot, NodeSnapshot, NodeState};
+pub use view::{EdgeEnd, EdgeSnapshot, NodeSnapshot, NodeState, View};

@@ -67,13 +67,11 @@ impl Plan {
         self.nodes.iter().position(|n| n.id == id)
     }
 
-    /// Lists the edges that leave a port, in the order of the document.
-    pub fn outgoing(&self, node: usize, port: &str) -> impl Iterator<Item = usize> {
-        self.edges
-            .iter()
-            .enumerate()
-            .filter(move |(_, e)| e.from.0 == node && e.from.1 == port)
-            .map(|(i, _)| i)
+    /// Lists, for each node, the edges that leave it, in the order of the document.
+    pub fn outgoing(&self) -> Vec<Vec<usize>> {
+        let mut outgoing = vec![Vec::new(); self.nodes.len()];
+        self.edges.iter().enumerate().for_each(|(i, e)| outgoing[e.from.0].push(i));
+        outgoing
     }
 }
 

@@ -5,9 +5,12 @@
 
 use super::behaviours::tallies_of;
 use super::build::Run;
+use super::meta::EdgeKind;
 use super::plan::Params;
+use super::streams::Stream;
 use crate::actor::AnyRef;
 use crate::observe::{ActorSnapshot, ActorState, Ledger};
+use crate::stream::{Activity, StreamError, StreamSnapshot, Value};
 use crate::time::Instant;
 
 /// Where a node stands.
@@ -32,6 +35,8 @@ pub struct NodeSnapshot {
     pub queued: u64,
     /// Messages stashed.
     pub stashed: u64,
+    /// Messages or elements sent on.
+    pub sent: u64,
     /// When the oldest waiting message was sent.
     pub oldest: Option<Instant>,
     /// CPU time charged.
@@ -59,40 +64,46 @@ pub struct EdgeSnapshot {
     pub in_flight: u64,
     /// The far end takes nothing at present.
     pub is_blocked: bool,
-    /// 0 open, 1 completed, 2 failed, 3 cancelled.
-    pub end: u8,
-    /// Elements lost on the way.
-    pub dropped: u64,
+    /// Whether it has ended, and how.
+    pub end: EdgeEnd,
+}
+
+/// How an edge has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EdgeEnd {
+    /// It has not.
+    #[default]
+    Open,
+    /// The stream is done.
+    Completed,
+    /// The stream has failed.
+    Failed,
+}
+
+/// A whole run at one moment: streams are looked at once, for all their nodes.
+pub struct View<'a> {
+    run: &'a Run,
+    streams: Vec<StreamSnapshot>,
 }
 
 impl Run {
+    /// Looks at the whole run.
+    pub fn view(&self) -> View<'_> {
+        View { run: self, streams: self.streams.iter().map(Stream::snapshot).collect() }
+    }
+
     /// Looks at a node; `None` if there is no such node.
     pub fn look(&self, node: usize) -> Option<NodeSnapshot> {
-        let kind = self.plan().nodes.get(node)?.kind.name;
-        if let Some(router) = self.board.router(node) {
-            let passed = self.plan().outgoing(node, "out").map(|e| self.passed(e)).sum();
-            let actor = snapshot_of(&[router.actor()], self.base(node));
-            return Some(NodeSnapshot { handled: passed, ..actor });
-        }
-        let mut actors = self.board.former(node);
-        actors.extend(self.board.actor(node).map(|actor| actor.any()));
-        let seen = snapshot_of(&actors, self.base(node));
-        let state = match kind {
-            "master" if tally(&seen, "done") > 0 => NodeState::Completed,
-            "master" if tally(&seen, "aborted") > 0 => NodeState::Failed,
-            _ => seen.state,
+        let stream = self.places.get(node)?.map(|(stream, _)| stream);
+        let seen = |(i, s): (usize, &Stream)| {
+            if Some(i) == stream { s.snapshot() } else { StreamSnapshot::default() }
         };
-        Some(NodeSnapshot { state, ..seen })
+        View { run: self, streams: self.streams.iter().enumerate().map(seen).collect() }.node(node)
     }
 
-    /// Counts what a node has handled, failures included; cheaper than [`Run::look`].
+    /// Counts what a node has handled, failures included.
     pub fn handled(&self, node: usize) -> Option<u64> {
         self.look(node).map(|seen| seen.handled + seen.lost)
-    }
-
-    /// Looks at an edge.
-    pub fn look_at_edge(&self, edge: usize) -> EdgeSnapshot {
-        EdgeSnapshot { passed: self.passed(edge), ..EdgeSnapshot::default() }
     }
 
     /// Is true for nodes with a mailbox.
@@ -105,6 +116,22 @@ impl Run {
         self.board.nodes.get(node).map(|cell| cell.params())
     }
 
+    fn actor_snapshot(&self, node: usize) -> NodeSnapshot {
+        if let Some(router) = self.board.router(node) {
+            let passed = self.board.left(node);
+            return NodeSnapshot { handled: passed, ..snapshot_of(&[router.actor()], self.base(node)) };
+        }
+        let mut actors = self.board.former(node);
+        actors.extend(self.board.actor(node).map(|actor| actor.any()));
+        let seen = snapshot_of(&actors, self.base(node));
+        let state = match self.plan().nodes[node].kind.name {
+            "master" if tally(&seen, "done") > 0 => NodeState::Completed,
+            "master" if tally(&seen, "aborted") > 0 => NodeState::Failed,
+            _ => seen.state,
+        };
+        NodeSnapshot { state, ..seen }
+    }
+
     /// What is known of a node without an actor.
     fn base(&self, node: usize) -> NodeSnapshot {
         let names = tallies_of(self.plan().nodes[node].kind.name);
@@ -114,6 +141,7 @@ impl Run {
             handled: 0,
             queued: 0,
             stashed: 0,
+            sent: self.board.left(node),
             oldest: None,
             busy_ns: 0,
             blocked_ns: 0,
@@ -123,6 +151,65 @@ impl Run {
             overflow: "",
             tallies: names.iter().enumerate().map(|(i, name)| (*name, cell.tally(i))).collect(),
         }
+    }
+}
+
+impl View<'_> {
+    /// Gives a node; `None` if there is no such node.
+    pub fn node(&self, node: usize) -> Option<NodeSnapshot> {
+        match *self.run.places.get(node)? {
+            None => Some(self.run.actor_snapshot(node)),
+            Some((stream, at)) => Some(self.stage(node, stream, at)),
+        }
+    }
+
+    fn stage(&self, node: usize, stream: usize, at: usize) -> NodeSnapshot {
+        let chain = &self.run.streams[stream];
+        let stage = chain.look(at, &self.streams[stream]);
+        let mut seen = self.run.base(node);
+        if self.run.has_mailbox(node) {
+            seen = self.run.actor_snapshot(node);
+            seen.queued += stage.held;
+        } else {
+            seen.handled = if at == 0 { stage.emitted } else { stage.taken };
+            seen.queued = stage.held;
+            seen.sent += stage.emitted;
+            seen.state = stage_state(stage.activity, chain.result());
+            (seen.busy_ns, seen.blocked_ns) = (stage.work_ns, stage.block_ns);
+        }
+        seen.lost += stage.dropped;
+        seen.capacity = stage.capacity.or(seen.capacity);
+        seen
+    }
+
+    /// Gives an edge; all zero if there is no such edge.
+    pub fn edge(&self, edge: usize) -> EdgeSnapshot {
+        let passed = self.run.passed(edge);
+        let Some(meta) = self.run.edges().get(edge).filter(|e| e.kind == EdgeKind::Stream) else {
+            return EdgeSnapshot { passed, ..EdgeSnapshot::default() };
+        };
+        let (Some((stream, from)), Some((_, to))) = (self.run.places[meta.from], self.run.places[meta.to])
+        else {
+            return EdgeSnapshot::default();
+        };
+        let (chain, seen) = (&self.run.streams[stream], &self.streams[stream]);
+        let (in_flight, is_blocked) = chain.between(from, seen);
+        let end = match (chain.look(to, seen).activity, chain.result()) {
+            (Activity::Ended, Some(Err(_))) => EdgeEnd::Failed,
+            (Activity::Ended, _) => EdgeEnd::Completed,
+            _ => EdgeEnd::Open,
+        };
+        EdgeSnapshot { passed: chain.look(to, seen).taken, in_flight, is_blocked, end }
+    }
+}
+
+fn stage_state(activity: Activity, result: Option<Result<Value, StreamError>>) -> NodeState {
+    match (activity, result) {
+        (Activity::Ended, Some(Err(_))) => NodeState::Failed,
+        (Activity::Ended, _) => NodeState::Completed,
+        (Activity::New, _) => NodeState::Actor(ActorState::Starting),
+        (Activity::Backpressured, _) => NodeState::Actor(ActorState::AwaitingRoom),
+        (Activity::Busy | Activity::Idle, _) => NodeState::Actor(ActorState::Running),
     }
 }
 

@@ -142,7 +142,7 @@ impl<T> RingWriter<T> {
     fn look(&mut self) -> Sig {
         let s = self.ring.lock();
         if let Some(cause) = &s.cancel {
-            return Sig::Cancel(cause.clone());
+            return Sig::Cancel(Box::new(cause.clone()));
         }
         self.credits = s.credits().saturating_sub(self.batch.len());
         if self.credits == 0 { Sig::Full } else { Sig::Continue }
@@ -153,6 +153,10 @@ impl<T: Send + 'static> Kernel for RingWriter<T> {
     type In = T;
     type Out = Never;
     const CAPS: Caps = Caps { chunk: true, ..Caps::EXTERNAL };
+
+    fn chunk(&self) -> usize {
+        self.credits
+    }
 
     fn on_push(&mut self, x: T, _out: &mut Out<'_, Never>, cx: &mut Cx) -> Sig {
         self.batch.push_back(x);
@@ -175,7 +179,7 @@ impl<T: Send + 'static> Kernel for RingWriter<T> {
 
     fn on_fail(&mut self, e: StreamError, _out: &mut Out<'_, Never>, cx: &mut Cx) -> Sig {
         self.publish(Some(End::Failed(e.clone())), cx);
-        Sig::Fail(e)
+        Sig::fail(e)
     }
 
     fn on_wake(&mut self, _out: &mut Out<'_, Never>, _cx: &mut Cx) -> Sig {
@@ -229,9 +233,12 @@ impl<T> RingReader<T> {
         if !self.batch.is_empty() {
             return None;
         }
+        if s.end.is_some() {
+            s.taken += std::mem::take(&mut self.taken);
+        }
         match &s.end {
             None => None,
-            Some(End::Failed(e)) => Some(Sig::Fail(e.clone())),
+            Some(End::Failed(e)) => Some(Sig::fail(e.clone())),
             Some(_) => Some(Sig::Done),
         }
     }
@@ -241,6 +248,10 @@ impl<T: Send + 'static> Kernel for RingReader<T> {
     type In = Never;
     type Out = T;
     const CAPS: Caps = Caps { chunk: true, ..Caps::EXTERNAL };
+
+    fn chunk(&self) -> usize {
+        usize::MAX
+    }
 
     fn on_push(&mut self, x: Never, _out: &mut Out<'_, T>, _cx: &mut Cx) -> Sig {
         match x {}

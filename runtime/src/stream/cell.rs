@@ -30,7 +30,7 @@ pub enum Answer<T> {
     /// Nothing in this run: its budget is used up, or work was charged.
     Yield,
     /// Nothing ever again.
-    End(End),
+    End(Box<End>),
 }
 
 /// How a driver goes on.
@@ -40,7 +40,7 @@ pub enum Step<T> {
     /// Tell downstream.
     Down(Answer<T>),
     /// Cancel upstream, then tell downstream.
-    Stop(Cause, Answer<T>),
+    Stop(Box<Cause>, Answer<T>),
 }
 
 /// A stage at run time.
@@ -78,6 +78,76 @@ impl<K: Kernel, const TRACE: bool> Cell<K, TRACE> {
         Cell { tag, kernel, rest, asked: false, full: false, closed_in: false, end, special: false, counts }
     }
 
+    /// Says that nothing rests, has ended or is full: the short way of light chains is open.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        K::CAPS.light && !self.special
+    }
+
+    /// Pushes into a light kernel that is plain.
+    #[inline(always)]
+    pub(crate) fn push_light(&mut self, x: K::In, run: &mut Run) -> (Sig, Option<K::Out>) {
+        call!(self, run, 1, |out, cx| self.kernel.on_push(x, out, cx))
+    }
+
+    /// Pulls a light source that is plain.
+    #[inline(always)]
+    pub(crate) fn pull_light(&mut self, run: &mut Run) -> (Sig, Option<K::Out>) {
+        call!(self, run, 1, |out, cx| self.kernel.on_pull(out, cx))
+    }
+
+    /// Says how many elements may move into the stage, or out of a source, in one go; 0 if it must be asked one by one.
+    pub(crate) fn chunk(&self) -> usize {
+        if self.special || self.full { 0 } else { self.kernel.chunk() }
+    }
+
+    /// Pulls at most `n` elements out of a source; gives the cause to cancel with if it has ended.
+    pub(crate) fn pull_chunk<T>(&mut self, n: usize, into: &mut Vec<T>, run: &mut Run, f: fn(K::Out) -> T) {
+        for _ in 0..n {
+            let (sig, slot) = call!(self, run, 1, |out, cx| self.kernel.on_pull(out, cx));
+            let got = slot.is_some();
+            self.counts.emitted += u64::from(got);
+            into.extend(slot.map(f));
+            match sig {
+                Sig::Continue if got => {}
+                Sig::Continue => return,
+                sig => {
+                    self.close(sig);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Pushes elements one after the other; if the stage ends on one, stops there and gives the cause to cancel with.
+    pub(crate) fn push_chunk(
+        &mut self,
+        from: &mut impl Iterator<Item = K::In>,
+        run: &mut Run,
+        mut emit: impl FnMut(K::Out),
+    ) -> Option<Cause> {
+        for x in from {
+            self.counts.taken += 1;
+            let (sig, slot) = call!(self, run, 1, |out, cx| self.kernel.on_push(x, out, cx));
+            if let Some(y) = slot {
+                self.counts.emitted += 1;
+                emit(y);
+            }
+            self.counts.high_water = self.counts.high_water.max(self.kernel.held() as u64);
+            match sig {
+                Sig::Continue => {}
+                Sig::Full => self.full = true,
+                sig => return self.close(sig),
+            }
+        }
+        None
+    }
+
+    /// Counts elements that were on the edge behind the stage when the next one ended.
+    pub(crate) fn lose_on_edge(&mut self, n: u64) {
+        self.counts.lost_on_edge += n;
+    }
+
     /// Downstream asks: for an element, or only for the end.
     #[inline(always)]
     pub(crate) fn ask(&mut self, demand: bool, run: &mut Run) -> Step<K::Out> {
@@ -103,7 +173,7 @@ impl<K: Kernel, const TRACE: bool> Cell<K, TRACE> {
         }
         match &self.end {
             Some(_) if self.rest.is_some() => Step::Down(Answer::Blocked),
-            Some(end) => Step::Down(Answer::End(end.clone())),
+            Some(end) => Step::Down(Answer::End(Box::new(end.clone()))),
             None if self.closed_in || K::CAPS.pulls => self.pull(demand, run),
             None => Step::Up(demand || K::CAPS.eager),
         }
@@ -130,7 +200,7 @@ impl<K: Kernel, const TRACE: bool> Cell<K, TRACE> {
             }
             Answer::Blocked => Step::Down(Answer::Blocked),
             Answer::Yield => Step::Down(Answer::Yield),
-            Answer::End(end) => self.answer_end(end, demand, run),
+            Answer::End(end) => self.answer_end(*end, demand, run),
         }
     }
 
@@ -188,19 +258,20 @@ impl<K: Kernel, const TRACE: bool> Cell<K, TRACE> {
             Some(x) => Answer::Item(x),
             None if run.charge.any => Answer::Yield,
             None if self.rest.is_some() => Answer::Blocked,
-            None => self.end.clone().map_or(Answer::Blocked, Answer::End),
+            None => self.end.clone().map_or(Answer::Blocked, |end| Answer::End(Box::new(end))),
         };
         match cause {
-            Some(cause) => Step::Stop(cause, answer),
+            Some(cause) => Step::Stop(Box::new(cause), answer),
             None => Step::Down(answer),
         }
     }
 
     /// Ends the stage by its kernel's word; gives the cause to cancel upstream with.
-    fn close(&mut self, sig: Sig) -> Option<Cause> {
+    #[cold]
+    pub(crate) fn close(&mut self, sig: Sig) -> Option<Cause> {
         let (end, cause) = match sig {
-            Sig::Fail(e) => (End::Failed(e.clone()), Cause::Failure(e)),
-            Sig::Cancel(cause) => (End::Completed, cause),
+            Sig::Fail(e) => (End::Failed((*e).clone()), Cause::Failure(*e)),
+            Sig::Cancel(cause) => (End::Completed, *cause),
             _ => (End::Completed, Cause::StageDone),
         };
         let reason =
@@ -312,7 +383,7 @@ impl<K: Kernel, const TRACE: bool> Cell<K, TRACE> {
             return None;
         }
         let (_, _) = call!(self, run, 0, |out, cx| self.kernel.on_fail(e.clone(), out, cx));
-        self.close(Sig::Fail(e))
+        self.close(Sig::fail(e))
     }
 
     /// Completes a source from outside.

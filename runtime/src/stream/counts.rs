@@ -51,6 +51,10 @@ pub struct Counts {
     pub resting: u64,
     /// Elements that were lost on that edge when a cancel passed.
     pub lost_on_edge: u64,
+    /// CPU time charged, in nanoseconds; what a request spends on a worker of its own is not in it.
+    pub work_ns: u64,
+    /// Blocking time charged, in nanoseconds.
+    pub block_ns: u64,
 }
 
 impl Counts {

@@ -17,7 +17,7 @@ use super::cell::Answer;
 use super::counts::Activity;
 use super::host::{Event, Host};
 use super::kernel::{Charge, Never, Park, Run, Sleep};
-use super::pipe::Pipe;
+use super::pipe::{Bottom, Pipe};
 use super::shared::{Control, Shared};
 use super::signal::{Cause, StreamError};
 use crate::rng::Rng;
@@ -79,6 +79,9 @@ impl<P: Pipe<Out = Never>> PipeIsland<P> {
             self.pipe.event(event, run);
         }
         self.pipe.wake(run);
+        if P::LIGHT && self.pipe.is_plain() {
+            self.pipe.pump(&mut Bottom, run);
+        }
         let answer = if run.charge.any { Answer::Yield } else { self.pipe.poll(true, run) };
         let (activity, park) = match answer {
             Answer::End(_) => (Activity::Ended, Park::Pausing),

@@ -16,7 +16,7 @@ use super::host::{Host, Request, RequestKey, TimerKey};
 use super::signal::{Cause, DropReason, StreamError};
 use super::value::Value;
 use crate::rng::Rng;
-use crate::time::Instant;
+use crate::time::{Instant, nanos};
 
 /// One operator, for one run.
 pub trait Kernel: Send + 'static {
@@ -43,7 +43,7 @@ pub trait Kernel: Send + 'static {
     }
     /// Learns that upstream failed.
     fn on_fail(&mut self, e: StreamError, _out: &mut Out<'_, Self::Out>, _cx: &mut Cx) -> Sig {
-        Sig::Fail(e)
+        Sig::fail(e)
     }
     /// Learns that downstream cancelled; nothing is called afterwards.
     fn on_cancel(&mut self, _cause: &Cause, _cx: &mut Cx) {}
@@ -62,6 +62,10 @@ pub trait Kernel: Send + 'static {
     /// The island ends a run; only for [`Caps::external`] kernels.
     fn on_park(&mut self, _park: Park, _cx: &mut Cx) -> Sleep {
         Sleep::Deep
+    }
+    /// Says how many elements may be moved into it, or out of a source, in one go, without anybody seeing a difference.
+    fn chunk(&self) -> usize {
+        if Self::CAPS.light && Self::CAPS.chunk { usize::MAX } else { 0 }
     }
     /// Counts the elements that it holds.
     fn held(&self) -> usize {
@@ -118,9 +122,17 @@ pub enum Sig {
     /// It has ended: complete downstream, cancel upstream.
     Done,
     /// It has ended as `Done`, and hands this cause upstream.
-    Cancel(Cause),
+    Cancel(Box<Cause>),
     /// It has failed: fail downstream, cancel upstream.
-    Fail(StreamError),
+    Fail(Box<StreamError>),
+}
+
+impl Sig {
+    /// Fails with an error; boxed, so that an answer stays small on the way of the elements.
+    #[cold]
+    pub fn fail(e: StreamError) -> Sig {
+        Sig::Fail(Box::new(e))
+    }
 }
 
 /// Why an island's run ends.
@@ -240,12 +252,14 @@ impl Cx<'_, '_> {
     /// Charges CPU time: the worker is taken that long, and what this call emits moves on afterwards.
     pub fn work(&mut self, d: Duration) {
         self.run.charge.work += d;
+        self.counts.work_ns += nanos(d);
         self.run.charge.any |= !d.is_zero();
     }
 
     /// Charges time in which the worker is taken without using the CPU.
     pub fn block(&mut self, d: Duration) {
         self.run.charge.block += d;
+        self.counts.block_ns += nanos(d);
         self.run.charge.any |= !d.is_zero();
     }
 

@@ -2,18 +2,26 @@
 //!
 //! `Then<Then<Head<Range>, Map>, Fold>` polls inwards: each stage asks the one above, whose kernel is inlined into it. The
 //! rules are those of [`Cell`]; this file only says where the neighbours are.
+//! Chains of light kernels also have a short way, `pump`: the source pushes through all stages in one loop, without asking
+//! for each element. It stops at the first end, and `poll` goes on from there.
 //! I1 the nesting of calls is the nesting of the type, never the number of elements.
 
 use super::cell::{Answer, Cell, Step};
 use super::counts::Counts;
 use super::host::Event;
-use super::kernel::{Kernel, Park, Run, Sleep};
+use super::kernel::{Kernel, Never, Park, Run, Sig, Sleep};
 use super::signal::{Cause, End, StreamError};
 
 /// A chain of stages that can be asked for elements.
 pub trait Pipe: Send + 'static {
     /// What it gives.
     type Out: Send + 'static;
+    /// All kernels are light.
+    const LIGHT: bool;
+    /// Says that nothing stands in the short way.
+    fn is_plain(&self) -> bool;
+    /// Pushes elements into `down` while there are any, for at most the run's budget; only if plain.
+    fn pump<D: Push<Self::Out>>(&mut self, down: &mut D, run: &mut Run);
     /// Asks for an element (`demand`), or only for the end.
     fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<Self::Out>;
     /// Starts all stages, from upstream.
@@ -38,11 +46,76 @@ pub trait Pipe: Send + 'static {
     fn report(&self, into: &mut [Counts]);
 }
 
+/// What the short way ends in.
+pub trait Push<T> {
+    /// Takes an element; false if it takes no more.
+    fn push(&mut self, x: T, run: &mut Run) -> bool;
+}
+
+/// Below a sink there is nothing.
+pub(crate) struct Bottom;
+
+impl Push<Never> for Bottom {
+    fn push(&mut self, x: Never, _run: &mut Run) -> bool {
+        match x {}
+    }
+}
+
+/// A light stage on the short way, and what is below it.
+struct Link<'a, K: Kernel, D> {
+    cell: &'a mut Cell<K, false>,
+    down: &'a mut D,
+    cause: &'a mut Option<Cause>,
+}
+
+impl<K: Kernel, D: Push<K::Out>> Push<K::In> for Link<'_, K, D> {
+    #[inline(always)]
+    fn push(&mut self, x: K::In, run: &mut Run) -> bool {
+        let (sig, slot) = self.cell.push_light(x, run);
+        let more = match slot {
+            Some(y) => self.down.push(y, run),
+            None => true,
+        };
+        match sig {
+            Sig::Continue => more,
+            sig => {
+                *self.cause = self.cell.close(sig);
+                false
+            }
+        }
+    }
+}
+
 /// The first stage of a typed chain.
 pub struct Head<K: Kernel>(pub(crate) Cell<K, false>);
 
 impl<K: Kernel> Pipe for Head<K> {
     type Out = K::Out;
+    const LIGHT: bool = K::CAPS.light;
+
+    fn is_plain(&self) -> bool {
+        self.0.is_plain()
+    }
+
+    #[inline(always)]
+    fn pump<D: Push<K::Out>>(&mut self, down: &mut D, run: &mut Run) {
+        while run.left > 0 {
+            run.left -= 1;
+            let (sig, slot) = self.0.pull_light(run);
+            let more = match slot {
+                Some(x) => down.push(x, run),
+                None => false,
+            };
+            match sig {
+                Sig::Continue if more => {}
+                Sig::Continue => return,
+                sig => {
+                    self.0.close(sig);
+                    return;
+                }
+            }
+        }
+    }
 
     #[inline(always)]
     fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<K::Out> {
@@ -118,6 +191,18 @@ impl<U: Pipe, K: Kernel<In = U::Out>> Then<U, K> {
 
 impl<U: Pipe, K: Kernel<In = U::Out>> Pipe for Then<U, K> {
     type Out = K::Out;
+    const LIGHT: bool = U::LIGHT && K::CAPS.light;
+
+    fn is_plain(&self) -> bool {
+        self.cell.is_plain() && self.up.is_plain()
+    }
+
+    #[inline(always)]
+    fn pump<D: Push<K::Out>>(&mut self, down: &mut D, run: &mut Run) {
+        let mut cause = None;
+        self.up.pump(&mut Link { cell: &mut self.cell, down, cause: &mut cause }, run);
+        self.cancel_up(cause, run);
+    }
 
     #[inline(always)]
     fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<K::Out> {
@@ -130,7 +215,7 @@ impl<U: Pipe, K: Kernel<In = U::Out>> Pipe for Then<U, K> {
                 }
                 Step::Down(answer) => return answer,
                 Step::Stop(cause, answer) => {
-                    self.up.cancel(cause, run);
+                    self.up.cancel(*cause, run);
                     return answer;
                 }
             }

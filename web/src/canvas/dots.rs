@@ -40,7 +40,8 @@ impl Dots {
     pub fn feed(&mut self, live: &Live, now_ms: f64) {
         let passed: Vec<u32> = live.edges.iter().filter_map(|e| live.edge(&e.id)).map(|r| r.passed).collect();
         let run = live.head.map_or(0, |h| h.run);
-        let went_back = passed.iter().zip(&self.passed).any(|(now, before)| delta(*now, *before) > u32::MAX / 2);
+        let went_back =
+            passed.iter().zip(&self.passed).any(|(now, before)| delta(*now, *before) > u32::MAX / 2);
         if run != self.run || passed.len() != self.passed.len() || went_back {
             *self = Dots { clock_ms: self.clock_ms, run, carry: vec![0.0; passed.len()], ..Dots::default() };
             // A run begins with totals of 0, so that its first messages are seen too.
@@ -93,7 +94,9 @@ impl Dots {
         let radius = if self.regime() == Regime::Each { 4.5 } else { 3.6 };
         pen.ctx.begin_path();
         for dot in &self.flying {
-            let (Some(Some(curve)), Some(flight)) = (curves.get(dot.edge), flights.get(dot.edge)) else { continue };
+            let (Some(Some(curve)), Some(flight)) = (curves.get(dot.edge), flights.get(dot.edge)) else {
+                continue;
+            };
             let t = (self.clock_ms - dot.starts_ms) / flight;
             if (0.0..=1.0).contains(&t) {
                 let p = curve.at(t);
@@ -103,8 +106,9 @@ impl Dots {
         }
         pen.ctx.set_fill_style_str(scene.theme.dot);
         pen.ctx.set_stroke_style_str(scene.theme.dot_rim);
-        pen.ctx.set_line_width(1.2);
-        pen.ctx.fill();
+        // Rims first, so that dots which overlap are one shape and not a tangle of rims.
+        pen.ctx.set_line_width(2.4);
         pen.ctx.stroke();
+        pen.ctx.fill();
     }
 }

@@ -85,24 +85,26 @@ fn header(pen: &Pen<'_>, scene: &Scene<'_>, node: &Node, r: Rect) {
     pen.text(&rest, pt(r.x + 12.0 + used, r.y + 18.5), Align::Left, scene.theme.quiet);
 }
 
-/// A supervisor's strategy in words: `one for one · restart, 3 in 10 s`.
+/// A supervisor's strategy in words: `one for one, 3 in 10 s`.
 pub fn strategy_of(node: &Node) -> String {
     let value = |key: &str| {
         node.params.get(key).cloned().or_else(|| crate::model::edits::default_of(&node.kind, key))
     };
-    let word = |key: &str| value(key).and_then(|v| v.as_str().map(|s| s.replace('_', " "))).unwrap_or_default();
+    let word =
+        |key: &str| value(key).and_then(|v| v.as_str().map(|s| s.replace('_', " "))).unwrap_or_default();
     let number = |key: &str| value(key).and_then(|v| v.as_f64()).unwrap_or_default();
-    let (max, within) = (number("max_restarts"), number("within_ms"));
-    let directive = word("directive");
-    let budget = match directive.as_str() {
-        "restart" => format!(", {} in {}", format::short(max), format::time_ns((within * 1e6) as u64).replace(".000", "")),
-        _ => String::new(),
-    };
-    format!("{} · {directive}{budget}", word("strategy"))
+    let (max, within_s) = (number("max_restarts"), number("within_ms") / 1_000.0);
+    match word("directive").as_str() {
+        "restart" => {
+            format!("{}, {} in {} s", word("strategy"), format::short(max), format::short(within_s))
+        }
+        directive => format!("{}, {directive}", word("strategy")),
+    }
 }
 
 fn wire(pen: &Pen<'_>, scene: &Scene<'_>, edge: &Edge, curve: &Curve) {
-    let stream = connect::schema_port(&scene.state.doc, &edge.from).is_some_and(|p| p.carries == Carries::Stream);
+    let stream =
+        connect::schema_port(&scene.state.doc, &edge.from).is_some_and(|p| p.carries == Carries::Stream);
     let selected = scene.state.selection.edge.as_deref() == Some(&edge.id);
     let colour = match (selected, stream) {
         (true, _) => scene.theme.accent,
@@ -129,7 +131,8 @@ fn cross(pen: &Pen<'_>, at: Point) {
 
 /// Rate as a number; a buffer on the edge as a bar with its tick; what waits at a blocked port as a pile.
 fn labels(pen: &Pen<'_>, scene: &Scene<'_>, edge: &Edge, curve: &Curve, rate: Option<f64>) {
-    let capacity = scene.live.edge_meta(&edge.id).and_then(|m| m.capacity);
+    // One slot is the wire itself; only what can pile up is a bar.
+    let capacity = scene.live.edge_meta(&edge.id).and_then(|m| m.capacity).filter(|c| *c > 1);
     let row = scene.live.edge(&edge.id);
     let middle = curve.at(0.5);
     if let (Some(capacity), Some(row)) = (capacity, row) {

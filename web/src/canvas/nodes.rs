@@ -53,7 +53,7 @@ fn card(pen: &Pen<'_>, scene: &Scene<'_>, node: &Node, r: Rect) {
     if scene.view.zoom < TEXT_ZOOM {
         return;
     }
-    title(pen, scene, node, r, row);
+    title(pen, scene, node, r, row.filter(|_| scene.live.turns() > 0));
     if let Some(row) = row {
         health(pen, scene, r, row);
         queue(pen, scene, node, r, row);
@@ -132,13 +132,16 @@ fn with_detail(node: &Node, title: &str) -> String {
         node.params.get(key).cloned().or_else(|| crate::model::edits::default_of(&node.kind, key))
     };
     let number = |key: &str| value(key).and_then(|v| v.as_f64()).map(format::short).unwrap_or_default();
-    let word = |key: &str| value(key).and_then(|v| v.as_str().map(|s| s.replace('_', " "))).unwrap_or_default();
+    let word =
+        |key: &str| value(key).and_then(|v| v.as_str().map(|s| s.replace('_', " "))).unwrap_or_default();
     match node.kind.as_str() {
         "worker" => format!("{title} · {} ms", number("mean_ms")),
         "router" => format!("{title} · {}", word("logic")),
         "master" => format!("{title} · {} tasks", number("tasks")),
         "range" => format!("{title} · {}", number("count")),
-        "map" | "fold" | "for_each" if number("work_ms") != "0" => format!("{title} · {} ms", number("work_ms")),
+        "map" | "fold" | "for_each" if number("work_ms") != "0" => {
+            format!("{title} · {} ms", number("work_ms"))
+        }
         "map" | "filter" | "fold" => format!("{title} · {}", word("op")),
         "map_async" => format!("{title} {}", number("parallelism")),
         "buffer" => format!("{title} · {}", word("overflow")),

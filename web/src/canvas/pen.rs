@@ -40,8 +40,7 @@ impl Pen<'_> {
         let _ = self.ctx.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0);
         self.ctx.clear_rect(0.0, 0.0, width * ratio, height * ratio);
         let scale = view.zoom * ratio;
-        let _ =
-            self.ctx.set_transform(scale, 0.0, 0.0, scale, view.origin.x * ratio, view.origin.y * ratio);
+        let _ = self.ctx.set_transform(scale, 0.0, 0.0, scale, view.origin.x * ratio, view.origin.y * ratio);
     }
 
     /// Fills a rectangle with round corners.
@@ -147,7 +146,8 @@ impl Pen<'_> {
 
     /// Switches dashes on or off.
     pub fn dashes(&self, on: f64, off: f64) {
-        let pattern = if on > 0.0 { js_sys::Array::of2(&on.into(), &off.into()) } else { js_sys::Array::new() };
+        let pattern =
+            if on > 0.0 { js_sys::Array::of2(&on.into(), &off.into()) } else { js_sys::Array::new() };
         let _ = self.ctx.set_line_dash(&pattern);
     }
 

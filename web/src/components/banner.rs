@@ -33,8 +33,14 @@ fn engine(part: &Part) -> Html {
     });
     let (message, button) = match part.state.engine {
         Engine::Starting | Engine::Ready => return Html::default(),
-        Engine::Silent => (text::ENGINE_SILENT.to_owned(), html! { <button type="button" onclick={reload}>{ text::RELOAD_PAGE }</button> }),
-        Engine::Outdated => (text::ENGINE_OUTDATED.to_owned(), html! { <button type="button" onclick={reload}>{ text::RELOAD_PAGE }</button> }),
+        Engine::Silent => (
+            text::ENGINE_SILENT.to_owned(),
+            html! { <button type="button" onclick={reload}>{ text::RELOAD_PAGE }</button> },
+        ),
+        Engine::Outdated => (
+            text::ENGINE_OUTDATED.to_owned(),
+            html! { <button type="button" onclick={reload}>{ text::RELOAD_PAGE }</button> },
+        ),
         Engine::Hung => (
             format!("{} {}", text::ENGINE_HUNG, text::WAIT),
             html! { <button type="button" data-testid="watchdog-stop" onclick={part.on(Action::StopEngine)}>{ text::STOP_ENGINE }</button> },

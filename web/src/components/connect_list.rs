@@ -66,7 +66,9 @@ fn move_focus(root: &NodeRef, by: i32) {
     let n = buttons.length();
     let at = (0..n).find(|i| buttons.get(*i).as_ref() == active.as_ref().map(|a| a.as_ref())).unwrap_or(0);
     let next = at.saturating_add_signed(by).min(n.saturating_sub(1));
-    if let Some(button) = buttons.get(next).and_then(|b| wasm_bindgen::JsCast::dyn_into::<HtmlElement>(b).ok()) {
+    if let Some(button) =
+        buttons.get(next).and_then(|b| wasm_bindgen::JsCast::dyn_into::<HtmlElement>(b).ok())
+    {
         let _ = button.focus();
     }
 }
@@ -92,7 +94,9 @@ fn choose_port(part: &Part, node: &str) -> Html {
 fn choose_target(part: &Part, from: &PortRef, filter: &UseStateHandle<String>) -> Html {
     let layout = Layout::of(&part.state.doc, &|_| None);
     let wanted = filter.to_lowercase();
-    let fits = |p: &PortRef| part.state.label_of(&p.node).to_lowercase().contains(&wanted) || p.to_string().contains(&wanted);
+    let fits = |p: &PortRef| {
+        part.state.label_of(&p.node).to_lowercase().contains(&wanted) || p.to_string().contains(&wanted)
+    };
     let targets: Vec<PortRef> =
         connect::targets(&part.state.doc, &layout, from).into_iter().filter(fits).collect();
     let oninput = {

@@ -23,18 +23,24 @@ pub fn Dock(part: &Part) -> Html {
         (
             DockTab::Problems,
             "problems",
-            if problems > 0 { format!("{} {problems}", text::TAB_PROBLEMS) } else { text::TAB_PROBLEMS.into() },
+            if problems > 0 {
+                format!("{} {problems}", text::TAB_PROBLEMS)
+            } else {
+                text::TAB_PROBLEMS.into()
+            },
         ),
     ];
     html! {
         <section class="dock" aria-label={text::DOCK}>
-            <div class="tabs" role="tablist" aria-label={text::DOCK}>
+            <div class="tabs">
+            <div class="tablist" role="tablist" aria-label={text::DOCK}>
                 { for tabs.into_iter().map(|(tab, id, name)| html! {
                     <button key={id} type="button" role="tab" aria-selected={(part.state.dock == tab).to_string()}
                         class={classes!((tab == DockTab::Problems && problems > 0).then_some("alarm"))}
                         data-testid={format!("dock-tab-{id}")} onclick={part.on(Action::ShowDock(tab))}>{ name }</button>
                 }) }
-                { ledger(part) }
+            </div>
+            { ledger(part) }
             </div>
             <div class="panel" role="tabpanel" tabindex="0" aria-label={text::DOCK}>
                 { match part.state.dock {
@@ -141,8 +147,8 @@ fn problem_list(part: &Part) -> Html {
             <ul class="why problems" data-testid="problems">
                 { for part.state.problems.iter().map(|p| {
                     let go = match (&p.place.node, &p.place.edge) {
-                        (Some(node), _) => Action::Select(vec![node.clone()]),
-                        (_, Some(edge)) => Action::SelectEdge(edge.clone()),
+                        (Some(node), _) => Action::Select(vec![node.to_string()]),
+                        (_, Some(edge)) => Action::SelectEdge(edge.to_string()),
                         _ => Action::Select(Vec::new()),
                     };
                     html! { <li><button type="button" class="link" onclick={part.on(go)}>{ p.to_string() }</button></li> }

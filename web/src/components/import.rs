@@ -57,7 +57,7 @@ pub fn ImportDialog(part: &Part) -> Html {
             <div class="dialog" role="dialog" aria-modal="true" aria-labelledby="import-title">
                 <h2 id="import-title">{ text::IMPORT_TITLE }</h2>
                 <label>{ text::IMPORT_FILE }<input type="file" accept=".json,application/json" data-testid="import-file" onchange={from_file} /></label>
-                <label>{ text::IMPORT_TEXT }<textarea ref={area} data-testid="import-text" rows="10" spellcheck="false"></textarea></label>
+                <label>{ text::IMPORT_TEXT }<textarea ref={area} data-testid="import-text" rows="10" spellcheck="false" /></label>
                 { errors(&import.errors) }
                 <p class="actions">
                     <button type="button" class="primary" data-testid="import-apply" onclick={open}>{ text::IMPORT_OPEN }</button>

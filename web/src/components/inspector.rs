@@ -2,11 +2,12 @@
 
 use footlights::scenario::document::Node;
 use footlights::scenario::schema::{self, Param};
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 use super::Part;
 use super::param_field::{field, is_shown};
+use super::text_box::TextBox;
 use crate::engine::protocol::NodeDetail;
 use crate::engine::telemetry::{NO_AGE, NodeRow};
 use crate::model::geometry::is_group;
@@ -96,17 +97,14 @@ fn params(part: &Part, node: &Node) -> Html {
 
 fn label(part: &Part, node: &Node) -> Html {
     let (act, id) = (part.act.clone(), node.id.clone());
-    let onchange = Callback::from(move |e: Event| {
-        if let Some(input) = e.target_dyn_into::<HtmlInputElement>() {
-            let short: String = input.value().trim().chars().take(200).collect();
-            act.emit(Action::SetLabel(id.clone(), short));
-        }
+    let commit = Callback::from(move |typed: String| {
+        let short: String = typed.trim().chars().take(200).collect();
+        act.emit(Action::SetLabel(id.clone(), short));
     });
     html! {
         <div class="field">
             <label for="param-label">{ text::LABEL }</label>
-            <input type="text" id="param-label" data-testid="param-label" value={node.label.clone()}
-                placeholder={node.id.clone()} {onchange} />
+            <TextBox id="param-label" value={node.label.clone()} placeholder={node.id.clone()} {commit} />
         </div>
     }
 }
@@ -142,9 +140,8 @@ fn parent(part: &Part, node: &Node) -> Html {
 fn actions(part: &Part, node: &Node) -> Html {
     let group = is_group(node);
     let connect = Action::Take(Tool::ConnectList { node: node.id.clone(), from: None });
-    let takes_messages = schema::kind(&node.kind).is_some_and(|k| {
-        k.family == schema::Family::Actor && k.port("in").is_some()
-    });
+    let takes_messages =
+        schema::kind(&node.kind).is_some_and(|k| k.family == schema::Family::Actor && k.port("in").is_some());
     let button = |id: &'static str, name: &'static str, action: Action| {
         html! { <button type="button" data-testid={id} onclick={part.on(action)}>{ name }</button> }
     };

@@ -11,6 +11,7 @@ pub mod param_field;
 pub mod stage;
 pub mod status;
 pub mod table;
+pub mod text_box;
 pub mod transport;
 
 use std::rc::Rc;

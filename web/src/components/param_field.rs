@@ -7,6 +7,7 @@ use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 use super::Part;
+use super::text_box::TextBox;
 use crate::model::state::Action;
 use crate::model::{format, locale as text};
 
@@ -51,14 +52,11 @@ pub fn field(part: &Part, node: &Node, param: &'static Param) -> Html {
 }
 
 /// Sends a value if the schema takes it; `goes_on` while a slider is being dragged.
-fn set(part: &Part, node: &Node, param: &'static Param, goes_on: bool) -> impl Fn(Value) -> bool + 'static {
+fn set(part: &Part, node: &Node, param: &'static Param, goes_on: bool) -> impl Fn(Value) + 'static {
     let (act, id) = (part.act.clone(), node.id.clone());
-    move |value| {
-        let fits = param.check(&value).is_ok();
-        if fits {
-            act.emit(Action::SetParam(id.clone(), param.key.to_owned(), value, goes_on));
-        }
-        fits
+    move |value| match param.check(&value) {
+        Ok(()) => act.emit(Action::SetParam(id.clone(), param.key.to_owned(), value, goes_on)),
+        Err(reason) => act.emit(Action::Say(format!("{}: {reason}", param.title))),
     }
 }
 
@@ -93,34 +91,24 @@ fn switch(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &s
 
 fn text_field(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
     let set = set(part, node, param, false);
-    let onchange = Callback::from(move |e: Event| {
-        if let Some(input) = e.target_dyn_into::<HtmlInputElement>() {
-            set(Value::from(input.value()));
-        }
-    });
+    let commit = Callback::from(move |typed: String| set(Value::from(typed)));
     let value = value.as_str().unwrap_or_default().to_owned();
-    html! { <input type="text" id={id.to_owned()} data-testid={id.to_owned()} {value} {onchange} /> }
+    html! { <TextBox id={id.to_owned()} {value} {commit} /> }
 }
 
 /// A number as a text field, which takes all that the schema takes, and a slider over the usual range.
 fn number(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
     let now = value.as_f64().unwrap_or_default();
     let set = set(part, node, param, false);
-    let shown = shown(param, now);
-    let back = shown.clone();
-    let onchange = Callback::from(move |e: Event| {
-        let Some(input) = e.target_dyn_into::<HtmlInputElement>() else { return };
-        let parsed = parse(param, &input.value());
-        let fits = parsed.is_some_and(&set);
-        let _ = input.set_attribute("aria-invalid", if fits { "false" } else { "true" });
-        if !fits {
-            input.set_value(&back);
+    let commit = Callback::from(move |typed: String| {
+        if let Some(value) = parse(param, &typed) {
+            set(value);
         }
     });
     html! {
         <span class="number-field">
             { slider(part, node, param, now) }
-            <input type="text" inputmode="decimal" id={id.to_owned()} data-testid={id.to_owned()} value={shown} {onchange} />
+            <TextBox id={id.to_owned()} value={shown(param, now)} inputmode="decimal" {commit} />
             <span class="unit">{ param.unit }</span>
         </span>
     }

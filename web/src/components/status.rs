@@ -64,7 +64,11 @@ fn ending(state: &State, live: &Live, finished: bool) -> String {
     let measured = live.head.map_or(0, |h| h.speed_permille);
     match state.run.speed {
         _ if finished || !state.run.playing || measured == 0 => String::new(),
-        Speed::Max => format!("{} real time, {} turns/s", format::speed(measured), format::big(live.turn_rate().unwrap_or_default())),
+        Speed::Max => format!(
+            "{} real time, {} turns/s",
+            format::speed(measured),
+            format::big(live.turn_rate().unwrap_or_default())
+        ),
         Speed::Permille(wanted) if u64::from(measured) * 10 < u64::from(wanted) * 8 => {
             format!("{} of {}", format::speed(measured), format::speed(wanted))
         }

@@ -4,7 +4,8 @@ use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 use super::Part;
-use crate::engine::protocol::Speed;
+use super::text_box::TextBox;
+use crate::engine::protocol::{Speed, Target};
 use crate::model::state::{Action, State};
 use crate::model::{format, locale as text};
 
@@ -23,9 +24,11 @@ pub fn Transport(part: &Part) -> Html {
                 title={text::PLAY_HINT} onclick={part.on(Action::TogglePlay)}>
                 <span aria-hidden="true">{ face }</span>{ name }
             </button>
+            { back(part) }
             { button(part, "transport-step", "▸|", text::STEP, text::STEP_HINT, Action::StepTurn, true) }
             { button(part, "transport-step-message", "✉▸", text::STEP_MESSAGE, text::STEP_MESSAGE_HINT, Action::StepMessage,
                 state.selection.single().is_some()) }
+            { run_to(part) }
             { button(part, "reset", "⟲", text::RESET, text::RESET_HINT, Action::Reset, true) }
             <span class="gap"></span>
             { speed(part) }
@@ -51,6 +54,37 @@ fn button(
         <button type="button" data-testid={id} aria-label={name} title={hint} disabled={!enabled} onclick={part.on(action)}>
             <span aria-hidden="true">{ face }</span>
         </button>
+    }
+}
+
+/// One turn back, by replay.
+fn back(part: &Part) -> Html {
+    let (act, live) = (part.act.clone(), part.live.clone());
+    let onclick = Callback::from(move |_: MouseEvent| {
+        let turn = live.borrow().turns();
+        act.emit(Action::Seek(turn.saturating_sub(1)));
+    });
+    html! {
+        <button type="button" data-testid="transport-back" aria-label={text::BACK} title={text::BACK_HINT} {onclick}>
+            <span aria-hidden="true">{ "|◂" }</span>
+        </button>
+    }
+}
+
+/// Run on to a virtual time, in seconds.
+fn run_to(part: &Part) -> Html {
+    let act = part.act.clone();
+    let commit = Callback::from(move |typed: String| {
+        let seconds = typed.trim().parse::<f64>().ok().filter(|s| (0.0..1e9).contains(s));
+        if let Some(seconds) = seconds {
+            act.emit(Action::RunTo(Target::TimeNs((seconds * 1e9).round() as u64)));
+        }
+    });
+    html! {
+        <label class="number" title={text::RUN_TO_HINT}>
+            <span>{ text::RUN_TO }</span>
+            <TextBox id="transport-run-to" value="" placeholder="s" inputmode="decimal" {commit} />
+        </label>
     }
 }
 
@@ -101,17 +135,14 @@ fn number(
     action: impl Fn(u64) -> Action + 'static,
 ) -> Html {
     let act = part.act.clone();
-    let onchange = Callback::from(move |e: Event| {
-        let Some(input) = e.target_dyn_into::<HtmlInputElement>() else { return };
-        match input.value().trim().parse::<u64>() {
-            Ok(n) if n <= max => act.emit(action(n)),
-            _ => input.set_value(&value.to_string()),
-        }
+    let commit = Callback::from(move |typed: String| match typed.trim().parse::<u64>() {
+        Ok(n) if n <= max => act.emit(action(n)),
+        _ => {}
     });
     html! {
         <label class="number">
             <span>{ label }</span>
-            <input type="text" inputmode="numeric" data-testid={id} value={value.to_string()} {onchange} />
+            <TextBox {id} value={value.to_string()} inputmode="numeric" {commit} />
         </label>
     }
 }
@@ -125,6 +156,9 @@ mod tests {
         for at in 0..=SLIDER_MAX {
             assert_eq!(place_of(speed_at(at)), at);
         }
-        assert_eq!((speed_at(0), speed_at(15), speed_at(21)), (Speed::Permille(1), Speed::Permille(1_000), Speed::Max));
+        assert_eq!(
+            (speed_at(0), speed_at(15), speed_at(21)),
+            (Speed::Permille(1), Speed::Permille(1_000), Speed::Max)
+        );
     }
 }

@@ -59,7 +59,8 @@ pub fn metas(run: &Run) -> (Vec<NodeMeta>, Vec<EdgeMeta>) {
 pub fn of(run: &Run, node: usize, turn: Turn, decisions: Vec<Decision>) -> Option<NodeDetail> {
     let seen = run.look(node)?;
     let counter = |name: &str, value: u64| Counter { name: name.into(), value };
-    let mut counters = vec![counter("handled", seen.handled), counter("lost", seen.lost)];
+    let mut counters =
+        vec![counter("handled", seen.handled), counter("sent", seen.sent), counter("lost", seen.lost)];
     counters.extend(seen.tallies.iter().map(|(name, value)| counter(name, *value)));
     let now = run.system().now();
     let mailbox = run.has_mailbox(node).then(|| MailboxDetail {

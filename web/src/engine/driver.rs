@@ -74,7 +74,10 @@ pub struct Driver {
     clock: Clock,
     rows: Rows,
     rare_seen: u64,
+    /// Rare events for the page, at most [`RARE_MAX`], and how many more there were.
+    rare: Vec<RareEvent>,
     rare_lost: u32,
+    lost_total: u32,
     decisions: BTreeMap<usize, VecDeque<Decision>>,
     out: Vec<Update>,
     watched: Option<usize>,
@@ -100,7 +103,9 @@ impl Driver {
             clock: Clock::new(),
             rows: Rows::default(),
             rare_seen: 0,
+            rare: Vec::new(),
             rare_lost: 0,
+            lost_total: 0,
             decisions: BTreeMap::new(),
             out: Vec::new(),
             watched: None,
@@ -278,7 +283,9 @@ impl Driver {
 
     fn has_reached(&self, goal: Goal) -> bool {
         match goal {
-            Goal::Turn(turn) => self.turn() >= turn,
+            Goal::Turn(turn) => {
+                self.turn() >= turn && !self.session.as_ref().is_some_and(|s| s.owes_change(turn))
+            }
             Goal::Time(_) => false,
             Goal::Handled(node, count) => self.handled(node) >= count,
         }
@@ -342,22 +349,30 @@ impl Driver {
     }
 
     fn rare(&mut self, updates: &mut Vec<Update>) {
+        self.collect();
+        if !self.rare.is_empty() {
+            let (events, lost) = (std::mem::take(&mut self.rare), std::mem::take(&mut self.rare_lost));
+            updates.push(Update::Rare { events, lost });
+        }
+    }
+
+    /// Takes the new rare events out of the log: for the page, for the decisions of each node, for who waits.
+    fn collect(&mut self) {
         let Some(session) = &self.session else { return };
         let run = session.run();
         let (all, next) = run.system().rare_events(self.rare_seen);
         self.rare_seen = next;
-        let mut events = Vec::new();
-        let mut lost = 0;
-        for (event, node) in all.iter().filter_map(|event| why::rare(run, event)) {
+        for event in &all {
+            self.rows.note(run, event);
+            let Some((event, node)) = why::rare(run, event) else { continue };
             remember(&mut self.decisions, node, &event);
-            match events.len() < RARE_MAX {
-                true => events.push(event),
-                false => lost += 1,
+            match self.rare.len() < RARE_MAX {
+                true => self.rare.push(event),
+                false => {
+                    self.rare_lost += 1;
+                    self.lost_total = self.lost_total.wrapping_add(1);
+                }
             }
-        }
-        self.rare_lost = self.rare_lost.wrapping_add(lost);
-        if !events.is_empty() {
-            updates.push(Update::Rare { events, lost });
         }
     }
 
@@ -385,6 +400,7 @@ impl Driver {
 
     /// Writes the counters of this moment; does nothing where `out` is not [`Driver::frame_words`] long.
     pub fn write_frame(&mut self, frame: u32, out: &mut [u32]) {
+        self.collect();
         let now = self.now();
         let (nodes, edges) = match &self.session {
             Some(session) => self.rows.take(session.run(), now),
@@ -411,7 +427,7 @@ impl Driver {
             turns: self.turn(),
             hash: run.system().log_hash(),
             ledger: [l.sent, l.handled, l.queued, l.stashed, l.failed, l.dead_lettered, l.dropped],
-            lost: [self.rare_lost, 0],
+            lost: [self.lost_total, 0],
         }
     }
 }

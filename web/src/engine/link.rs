@@ -21,12 +21,17 @@ const PING_MS: u32 = 500;
 /// Unanswered pings after which it counts as hung: 2 s.
 const PINGS_MAX: u32 = 4;
 
+/// Takes all that the engine says but frames.
+pub type OnNews = Box<dyn Fn(News)>;
+/// Takes a frame's words.
+pub type OnFrame = Box<dyn Fn(&[u32])>;
+
 /// What the link calls when the engine has said something.
 pub struct Listener {
     /// Takes all but frames.
-    pub news: Box<dyn Fn(News)>,
+    pub news: OnNews,
     /// Takes a frame.
-    pub frame: Box<dyn Fn(&[u32])>,
+    pub frame: OnFrame,
 }
 
 /// A line to a running engine worker.

@@ -166,11 +166,15 @@ impl Pump {
             TURN.store(driver.turn(), Ordering::Relaxed);
             pace
         };
-        updates.iter().for_each(|u| self.post(u));
         if !matches!(pace, Pace::Idle) || !updates.is_empty() {
             self.dirty.set(true);
         }
+        if updates.iter().any(|u| matches!(u, Update::Stopped { .. })) {
+            // The last counters first: who reads that the clock stopped finds them as they were then.
+            self.framed_at_ms.set(f64::NEG_INFINITY);
+        }
         self.send_frame();
+        updates.iter().for_each(|u| self.post(u));
         match pace {
             Pace::Busy => self.wake(),
             Pace::Wait { ms } => self.wake_in(ms.clamp(1.0, FRAME_MS)),

@@ -81,6 +81,11 @@ impl Session {
         self.shown
     }
 
+    /// Is true while changes that were made at this turn or before are still to come.
+    pub fn owes_change(&self, turn: Turn) -> bool {
+        self.to_come.front().is_some_and(|next| next.turn <= turn)
+    }
+
     /// Runs one turn that begins at `limit` at the latest, or makes one logged change again.
     pub fn advance(&mut self, limit: Instant) -> Moved {
         if self.to_come.front().is_some_and(|next| next.turn <= self.turn()) {
@@ -105,6 +110,14 @@ impl Session {
         if at > limit {
             self.shown = self.shown.max(limit);
             return Moved::Quiet;
+        }
+        // In a log of this run no turn lies before that time. In a forged one it may: then turns are run one by one, so that
+        // whoever drives can stop it.
+        if at > self.run.system().now()
+            && let Some(turn) = self.run.system().step_until(at)
+        {
+            self.shown = self.shown.max(turn.at);
+            return Moved::Turn;
         }
         if let Some(next) = self.to_come.pop_front() {
             self.shown = self.shown.max(at);

@@ -13,12 +13,12 @@ use super::viewport::{Point, Rect, pt};
 pub const ACTOR: (f64, f64) = (176.0, 84.0);
 /// Size of a stream operator's card.
 pub const STAGE: (f64, f64) = (144.0, 84.0);
-/// Size of a supervisor without children.
-pub const EMPTY_GROUP: (f64, f64) = (240.0, 140.0);
+/// Size of a supervisor without children, and the least height of any: there is always room to drop one more.
+pub const EMPTY_GROUP: (f64, f64) = (244.0, 240.0);
 /// Height of a group's header.
 pub const HEADER: f64 = 28.0;
-/// Room between a group's frame and its children.
-pub const PADDING: f64 = 20.0;
+/// Room between a group's frame and its children, at the sides and above and below.
+pub const PADDING: (f64, f64) = (34.0, 16.0);
 /// How near the pointer must be to a port.
 pub const PORT_REACH: f64 = 14.0;
 /// How near a dragged wire must be to a port to snap to it.
@@ -147,8 +147,13 @@ impl Layout {
             let (dx, dy) = shift(&group.id).unwrap_or_default();
             let own = pt(f64::from(group.x) + dx, f64::from(group.y) + dy);
             let bounds = inside.map_or(Rect::around(own, EMPTY_GROUP.0, EMPTY_GROUP.1), |r| {
-                let r = r.grown(PADDING);
-                Rect { y: r.y - HEADER, h: r.h + HEADER, ..r }
+                let (x, y) = PADDING;
+                Rect {
+                    x: r.x - x,
+                    y: r.y - y - HEADER,
+                    w: r.w + 2.0 * x,
+                    h: (r.h + 2.0 * y + HEADER).max(EMPTY_GROUP.1),
+                }
             });
             self.boxes.insert(group.id.clone(), bounds);
         }
@@ -196,13 +201,18 @@ impl Layout {
         self.curves.iter().find(|(id, _)| id == edge).map(|(_, c)| *c)
     }
 
-    /// A curve from node to node, for an edge that the document does not draw: over the nodes, back to the sender.
+    /// A curve from node to node, for an edge that the document does not draw: it leaves to the left, since replies go
+    /// back, and comes down on the receiver, or up to it, so that it crosses few cards.
     pub fn reply_curve(&self, from: &str, to: &str) -> Option<Curve> {
         let (a, b) = (self.bounds(from)?, self.bounds(to)?);
-        let (start, end) = (pt(a.centre().x, a.y), pt(b.centre().x, b.y));
-        let lift = 46.0 + (start.x - end.x).abs() * 0.08;
-        let top = start.y.min(end.y) - lift;
-        Some(Curve { points: [start, pt(start.x, top), pt(end.x, top), end] })
+        let (start, middle) = (pt(a.x, a.y + a.h * 0.8), b.centre().x);
+        let from_above = a.centre().y < b.centre().y;
+        let (end, bend) = match from_above {
+            true => (pt(middle, b.y), pt(middle, b.y - 130.0)),
+            false => (pt(middle, b.y + b.h), pt(middle, b.y + b.h + 130.0)),
+        };
+        let reach = ((start.x - middle).abs() * 0.45).clamp(60.0, 220.0);
+        Some(Curve { points: [start, pt(start.x - reach, start.y), bend, end] })
     }
 
     /// The box around everything.

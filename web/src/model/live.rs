@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::engine::protocol::{EdgeKind, EdgeMeta, NodeDetail, NodeMeta, RareEvent, RareKind};
 use crate::engine::telemetry::{EdgeRow, Frame, NodeRow, PLAYING, Reader, delta};
 
-/// Frames that rates look back on: about 1.2 s of wall time.
-const WINDOW: usize = 24;
+/// Frames that rates look back on: about 2 s of wall time.
+const WINDOW: usize = 40;
+/// A burst is spread over so much wall time before it counts as a rate.
+const WALL_SPAN_S: f64 = 2.0;
 /// Rare events that are kept.
 pub const EVENTS_MAX: usize = 500;
 /// Points of a sparkline, one a second.
@@ -203,10 +205,7 @@ impl Live {
     /// Messages that each edge passes per second of wall time, in the order of the rows.
     pub fn wall_rates(&self) -> Vec<f64> {
         let (Some(first), Some(last)) = (self.window.front(), self.window.back()) else { return Vec::new() };
-        let span_s = (last.wall_ms - first.wall_ms) / 1_000.0;
-        if span_s <= 0.0 {
-            return vec![0.0; last.passed.len()];
-        }
+        let span_s = ((last.wall_ms - first.wall_ms) / 1_000.0).max(WALL_SPAN_S);
         last.passed
             .iter()
             .zip(&first.passed)

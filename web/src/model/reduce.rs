@@ -36,17 +36,24 @@ pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
         Action::DropFault => state.fault = None,
         Action::Engine(news) => runs::engine(state, news, &mut effects),
         Action::StopEngine => runs::stop_engine(state, &mut effects),
+        Action::Say(message) => toast(state, &message, &mut effects),
         Action::Hide => hide(state, &mut effects),
         Action::DebugPanic => effects.push(Effect::Send(Command::DebugPanic)),
         Action::TogglePlay
         | Action::Pause
         | Action::StepTurn
         | Action::StepMessage
+        | Action::RunTo(_)
+        | Action::Seek(_)
         | Action::Reset
         | Action::Reload => runs::transport(state, &action, &mut effects),
         edit => change(state, edit, &mut effects),
     }
     watch_selection(state, watched.as_deref(), &mut effects);
+    if !matches!(state.engine, Engine::Ready | Engine::Hung) {
+        // Nobody listens yet; once the engine is ready it is told all that holds then.
+        effects.retain(|e| !matches!(e, Effect::Send(_)));
+    }
     effects
 }
 
@@ -125,6 +132,7 @@ fn select(state: &mut State, action: Action) {
         }
         _ => {}
     }
+    forget_missing(state);
 }
 
 fn nudge(state: &mut State, dx: i32, dy: i32) {

@@ -10,7 +10,9 @@ use super::edit::Step;
 use super::edits::default_of;
 use super::locale as text;
 use super::state::{Action, Effect, Engine, State};
-use crate::engine::protocol::{Change, Command, DocError, Logged, News, PROTOCOL, StopReason, Turn, Unit, Update};
+use crate::engine::protocol::{
+    Change, Command, DocError, Logged, News, PROTOCOL, StopReason, Turn, Unit, Update,
+};
 
 /// Starts a new run of the document from turn 0, or says why it cannot.
 pub fn reload(state: &mut State, effects: &mut Vec<Effect>) {
@@ -71,6 +73,8 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
         Action::TogglePlay if state.run.playing => pause(state, effects),
         Action::TogglePlay => play(state, effects),
         Action::Pause => pause(state, effects),
+        Action::RunTo(target) => go(state, Command::RunTo(*target), effects),
+        Action::Seek(turn) => go(state, Command::Seek(*turn), effects),
         Action::StepTurn => step(state, Unit::Turn, effects),
         Action::StepMessage => match state.selection.single().map(str::to_owned) {
             Some(node) => step(state, Unit::Message { node }, effects),
@@ -80,7 +84,7 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
             state.run.playing = false;
             reload(state, effects);
         }
-        Action::Reload => {
+        Action::Reload if state.run.stale => {
             reload(state, effects);
             if state.problems.is_empty() {
                 super::reduce::toast(state, text::NEW_RUN, effects);
@@ -90,18 +94,19 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
     }
 }
 
+/// Starts the clock; a run that has ended, or that an edit has overtaken, is started anew first.
 fn play(state: &mut State, effects: &mut Vec<Effect>) {
-    if !state.problems.is_empty() {
-        state.announce = text::problems(state.problems.len());
-        state.dock = super::state::DockTab::Problems;
+    state.run.playing = true;
+    let outdated = state.run.stale || state.run.ended.is_some() || !state.problems.is_empty();
+    if !outdated {
+        effects.push(Effect::Send(Command::Play { speed: state.run.speed }));
         return;
     }
-    let finished = state.run.ended.is_some();
-    state.run.playing = true;
-    if finished {
-        return reload(state, effects);
+    reload(state, effects);
+    if !state.problems.is_empty() {
+        state.run.playing = false;
+        state.dock = super::state::DockTab::Problems;
     }
-    effects.push(Effect::Send(Command::Play { speed: state.run.speed }));
 }
 
 fn pause(state: &mut State, effects: &mut Vec<Effect>) {
@@ -110,8 +115,14 @@ fn pause(state: &mut State, effects: &mut Vec<Effect>) {
 }
 
 fn step(state: &mut State, unit: Unit, effects: &mut Vec<Effect>) {
+    go(state, Command::Step(unit), effects);
+}
+
+/// Moves the clock and leaves it standing.
+fn go(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
     state.run.playing = false;
-    effects.push(Effect::Send(Command::Step(unit)));
+    state.run.ended = None;
+    effects.push(Effect::Send(command));
 }
 
 /// Takes what the engine says.
@@ -147,10 +158,8 @@ fn ready(state: &mut State, effects: &mut Vec<Effect>) {
 
 fn answered(state: &mut State, command: Command, turn: Turn, at_ns: u64) {
     match command {
-        Command::Change(change) => {
-            if state.run.commands.len() < super::state::COMMANDS_MAX {
-                state.run.commands.push(Logged { turn, at_ns, change });
-            }
+        Command::Change(change) if state.run.commands.len() < super::state::COMMANDS_MAX => {
+            state.run.commands.push(Logged { turn, at_ns, change });
         }
         Command::Play { .. } => state.faults_in_a_row = 0,
         Command::Load { .. } => state.run.number += 1,
@@ -158,11 +167,7 @@ fn answered(state: &mut State, command: Command, turn: Turn, at_ns: u64) {
     }
 }
 
-fn refused(
-    state: &mut State,
-    errors: &[DocError],
-    effects: &mut Vec<Effect>,
-) {
+fn refused(state: &mut State, errors: &[DocError], effects: &mut Vec<Effect>) {
     let reason = errors.first().map(|e| e.reason.clone()).unwrap_or_default();
     super::reduce::toast(state, &text::refused(&reason), effects);
 }

@@ -8,7 +8,7 @@ use footlights::scenario::document::{Node, PortRef, Scenario};
 use serde_json::Value;
 
 use super::history::History;
-use crate::engine::protocol::{Command, Logged, News, Speed, Turn};
+use crate::engine::protocol::{Command, Logged, News, Speed, Target, Turn};
 
 /// Nodes that are selected, or one edge.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -283,6 +283,10 @@ pub enum Action {
     StepTurn,
     /// Runs until the selected node has handled a message.
     StepMessage,
+    /// Runs on, as fast as the device can, to a time or turn.
+    RunTo(Target),
+    /// Goes to a turn, earlier or later, by replay.
+    Seek(Turn),
     /// Sets the speed.
     SetSpeed(Speed),
     /// Starts a new run from turn 0.
@@ -305,6 +309,8 @@ pub enum Action {
     Engine(News),
     /// Gives up on a hung engine and starts another.
     StopEngine,
+    /// Says something short to the person.
+    Say(String),
     /// The page is no longer seen.
     Hide,
     /// Asks the engine to panic, for tests.

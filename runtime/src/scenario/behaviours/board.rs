@@ -12,6 +12,7 @@ use super::{Msg, ReplyTo};
 use crate::actor::{ActorRef, AnyRef};
 use crate::id::ActorId;
 use crate::routing::RouterRef;
+use crate::stream::{Feed, Value};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 /// The most counters that one behaviour has.
@@ -22,6 +23,11 @@ pub(crate) struct Board {
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<NodeCell>,
     pub(crate) edges: Vec<EdgeCell>,
+    /// Per node, the edges that leave it.
+    outgoing: Vec<Vec<usize>>,
+    /// Per node, the masters that it answers, with the edge to each.
+    replies: Vec<Vec<(usize, usize)>>,
+    feeds: BTreeMap<usize, Feed<Value>>,
     refs: Mutex<Refs>,
     /// Counts the times that a node got another actor: outlets look again when it moves.
     epoch: AtomicU64,
@@ -64,8 +70,15 @@ impl Board {
             missing: actors,
             waker: None,
         };
+        let bridges = plan.nodes.iter().enumerate().filter(|(_, n)| n.kind.name == "to_stream");
+        let feeds = bridges.map(|(i, n)| (i, super::bridge::feed(&n.params))).collect();
+        let outgoing = plan.outgoing();
+        let mut replies = vec![Vec::new(); nodes.len()];
+        for (i, &(worker, master)) in plan.replies.iter().enumerate() {
+            replies[worker].push((master, plan.edges.len() + i));
+        }
         let (epoch, open) = (AtomicU64::new(1), AtomicBool::new(false));
-        Arc::new(Board { plan, nodes, edges, refs: Mutex::new(refs), epoch, open })
+        Arc::new(Board { plan, nodes, edges, outgoing, replies, feeds, refs: Mutex::new(refs), epoch, open })
     }
 
     /// Notes the actor of a node. One that takes the place of another is shown to the routers in front of it.
@@ -86,7 +99,7 @@ impl Board {
         // Ordering: Release, pairs with the Acquire in epoch(): who sees the new epoch finds the new reference.
         self.epoch.fetch_add(1, Ordering::Release);
         for (router, reference) in routers {
-            if self.plan.outgoing(router, "out").any(|e| self.plan.edges[e].to.0 == node) {
+            if self.outgoing(router, "out").any(|e| self.plan.edges[e].to.0 == node) {
                 reference.set_routees(self.routees(router));
             }
         }
@@ -101,7 +114,17 @@ impl Board {
     }
 
     fn routees(&self, router: usize) -> Vec<ActorRef<Msg>> {
-        self.plan.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+        self.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+    }
+
+    /// Notes an actor that works for a node, such as an island.
+    pub(crate) fn own(&self, actor: ActorId, node: usize) {
+        self.refs.lock().owners.insert(actor, node);
+    }
+
+    /// Gives the queue of a `to_stream` node.
+    pub(crate) fn feed(&self, node: usize) -> Feed<Value> {
+        self.feeds[&node].clone()
     }
 
     /// Gives the router of a node, if it is one.
@@ -156,8 +179,18 @@ impl Board {
 
     /// Finds the edge by which a worker's answers go to a master.
     pub(crate) fn reply_edge(&self, worker: usize, to: &ReplyTo) -> Option<usize> {
-        let place = self.plan.replies.iter().position(|r| *r == (worker, to.node))?;
-        Some(self.plan.edges.len() + place)
+        self.replies[worker].iter().find(|(master, _)| *master == to.node).map(|(_, edge)| *edge)
+    }
+
+    /// Lists the edges that leave a port, in the order of the document.
+    pub(crate) fn outgoing(&self, node: usize, port: &'static str) -> impl Iterator<Item = usize> {
+        self.outgoing[node].iter().copied().filter(move |&e| self.plan.edges[e].from.1 == port)
+    }
+
+    /// Counts what has left a node on its edges, answers included.
+    pub(crate) fn left(&self, node: usize) -> u64 {
+        let replies = self.replies[node].iter().map(|(_, edge)| edge);
+        self.outgoing[node].iter().chain(replies).map(|&e| self.edges[e].passed()).sum()
     }
 
     /// Replaces a parameter that the schema has checked.

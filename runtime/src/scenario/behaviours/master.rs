@@ -131,23 +131,30 @@ impl Master {
         let now = cx.now();
         let Some(job) = self.job.as_mut().filter(|job| job.next < settings.tasks) else { return };
         let left = settings.tasks - job.next;
-        let allowed = job.allowed(settings.pacing, left, cx);
-        let batch = allowed.min(left).min(BATCH);
-        let (first, reply) = (job.next, job.reply.clone());
-        job.next += batch;
-        job.pending += batch;
-        job.owed = job.owed.saturating_sub(batch);
-        let is_more = batch < allowed.min(left);
-        let wait = job.pacer.as_ref().map(|p| p.wait(now)).filter(|_| batch < left);
-        for id in first..first + batch {
-            self.out.send(cx, Task { id, value: id as i64, made: now, reply: Some(reply.clone()) });
-        }
-        self.board.nodes[self.node].add(SENT, batch);
-        match (is_more, wait) {
+        let allowed = job.allowed(settings.pacing, left, cx).min(left);
+        let wait = job.pacer.as_ref().map(|pacer| pacer.wait(now));
+        let sent = self.send(cx, allowed.min(BATCH));
+        match (sent < allowed, wait.filter(|_| sent < left)) {
             (true, _) => cx.timers().once("next", Duration::ZERO, Msg::Tick),
             (false, Some(wait)) => cx.timers().once("next", wait, Msg::Tick),
             (false, None) => {}
         }
+    }
+
+    /// Sends `batch` tasks, and none after one that waits for room; gives how many it sent.
+    fn send(&mut self, cx: &mut Context<'_, Self>, batch: u64) -> u64 {
+        let Some(job) = &mut self.job else { return 0 };
+        let first = job.next;
+        while job.next < first + batch && !(job.next > first && cx.awaits_room()) {
+            let (id, made, reply) = (job.next, cx.now(), Some(job.reply.clone()));
+            job.next += 1;
+            self.out.send(cx, Task { id, value: id as i64, made, reply });
+        }
+        let sent = job.next - first;
+        job.pending += sent;
+        job.owed = job.owed.saturating_sub(sent);
+        self.board.nodes[self.node].add(SENT, sent);
+        sent
     }
 
     fn answer(&mut self, cx: &mut Context<'_, Self>, task: &Task) {

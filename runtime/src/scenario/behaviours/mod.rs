@@ -7,6 +7,7 @@
 //! I2 nobody sends before the board is open, that is before every node of the document has its actor.
 
 mod board;
+mod bridge;
 mod collector;
 mod master;
 mod outlet;
@@ -31,6 +32,7 @@ pub(crate) fn tallies_of(kind: &str) -> &'static [&'static str] {
         "master" => master::TALLIES,
         "worker" => worker::TALLIES,
         "collector" => collector::TALLIES,
+        "to_stream" => bridge::TALLIES,
         _ => &[],
     }
 }

@@ -96,6 +96,30 @@ impl Outlet {
         }
     }
 
+    /// Sends a message from outside of any actor, as a sink of a stream does: never waits, a full mailbox decides.
+    pub(crate) fn tell(&mut self, task: Task) {
+        self.look();
+        let edges = &self.board.edges;
+        match &self.way {
+            Way::Nowhere => {}
+            Way::Direct(hop) => hop.tell(&self.board, task),
+            Way::Routed { edge, router, logic: Logic::Broadcast, hops } => {
+                edges[*edge].add(1);
+                hops.iter().for_each(|(_, hop)| hop.tell(&self.board, task.clone()));
+                if hops.is_empty() {
+                    router.tell(Msg::Task(task));
+                }
+            }
+            Way::Routed { edge, router, hops, .. } => {
+                edges[*edge].add(1);
+                match router.choose().and_then(|routee| find(hops, routee.id())) {
+                    Some(hop) => hop.tell(&self.board, task),
+                    None => router.tell(Msg::Task(task)),
+                }
+            }
+        }
+    }
+
     /// Lists the actors that messages of this port can reach, directly or through a router that is asked for them.
     pub(crate) fn targets(&mut self) -> Vec<ActorRef<Msg>> {
         self.look();
@@ -115,11 +139,11 @@ impl Outlet {
     }
 
     fn find_way(&self) -> Option<Way> {
-        let edge = self.board.plan.outgoing(self.node, self.port).next()?;
+        let edge = self.board.outgoing(self.node, self.port).next()?;
         let to = self.board.plan.edges[edge].to.0;
         match self.board.router(to) {
             Some(router) => {
-                let hops = self.board.plan.outgoing(to, "out").filter_map(|e| self.hop(e));
+                let hops = self.board.outgoing(to, "out").filter_map(|e| self.hop(e));
                 let mut hops: Vec<_> = hops.map(|hop| (hop.actor.id(), hop)).collect();
                 hops.sort_by_key(|(id, _)| *id);
                 Some(Way::Routed { edge, router: router.clone(), logic: router.logic(), hops })
@@ -140,6 +164,11 @@ fn find(hops: &[(ActorId, Hop)], id: ActorId) -> Option<&Hop> {
 }
 
 impl Hop {
+    fn tell(&self, board: &Board, task: Task) {
+        board.edges[self.edge].add(1);
+        self.actor.tell(Msg::Task(task));
+    }
+
     fn send<A: Actor<Msg = Msg>>(&self, cx: &mut Context<'_, A>, board: &Board, task: Task) {
         board.edges[self.edge].add(1);
         match self.policy {

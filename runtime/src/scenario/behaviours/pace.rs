@@ -90,6 +90,14 @@ impl Pacer {
         due * self.pattern.size()
     }
 
+    /// Gives up what became due while the source was held back: the next message is due now.
+    pub(crate) fn let_go(&mut self, now: Instant) {
+        if self.next < now {
+            self.next = now;
+            self.skipped += 1;
+        }
+    }
+
     /// Tells how long it is until the next message is due.
     pub(crate) fn wait(&self, now: Instant) -> Duration {
         self.next - now
@@ -168,6 +176,14 @@ mod tests {
         assert_eq!(pacer.take_due(at(0), &mut rng), 7);
         assert_eq!(pacer.take_due(at(99), &mut rng), 0);
         assert_eq!(pacer.take_due(at(200), &mut rng), 14);
+    }
+
+    #[test]
+    fn what_was_due_while_held_back_is_given_up() {
+        let mut rng = Rng::new(1);
+        let mut pacer = Pacer::start(Pattern::Constant(MS * 10), at(0), &mut rng);
+        pacer.let_go(at(1_000));
+        assert_eq!((pacer.take_due(at(1_000), &mut rng), pacer.wait(at(1_000))), (1, MS * 10));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! `source`: sends messages at a constant, random or bursty rate.
 //!
 //! A turn sends [`BATCH`] messages at most and asks itself for the rest, so that it can be stopped and a full mailbox can
-//! hold it back. I1 `count` is kept over restarts: the counter is on the board.
+//! hold it back: a source that was held back gives up what became due meanwhile, bursts excepted.
+//! I1 `count` is kept over restarts: the counter is on the board. I2 at most one message waits for room.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::pace::{Pacer, Pattern};
 use super::{Board, Knobs, Msg, Outlet, Task};
@@ -26,6 +28,8 @@ pub(crate) struct Source {
     out: Outlet,
     pacer: Option<Pacer>,
     owed: u64,
+    /// The last turn ended with messages that wait for room.
+    held_back: bool,
 }
 
 impl Source {
@@ -38,6 +42,7 @@ impl Source {
             node,
             pacer: None,
             owed: 0,
+            held_back: false,
         })
     }
 
@@ -52,25 +57,39 @@ impl Source {
 
     fn go_on(&mut self, cx: &mut Context<'_, Self>) {
         let (pattern, count) = self.knobs.get(&self.board.nodes[self.node]);
-        let (now, cell) = (cx.now(), &self.board.nodes[self.node]);
+        let now = cx.now();
         let Some(pacer) = &mut self.pacer else { return };
-        pacer.retune(pattern, now, cx.rng());
         let before = pacer.skipped();
-        self.owed += pacer.take_due(now, cx.rng());
-        cell.add(SKIPPED, pacer.skipped() - before);
-        let left = if count == 0 { u64::MAX } else { count.saturating_sub(cell.tally(MADE)) };
-        let batch = self.owed.min(left).min(BATCH);
-        self.owed = self.owed.min(left) - batch;
-        let wait = pacer.wait(now);
-        for _ in 0..batch {
-            let id = self.board.nodes[self.node].add(MADE, 1) - 1;
-            self.out.send(cx, Task { id, value: id as i64, made: now, reply: None });
+        pacer.retune(pattern, now, cx.rng());
+        if std::mem::take(&mut self.held_back) {
+            pacer.let_go(now);
         }
+        self.owed += pacer.take_due(now, cx.rng());
+        let (wait, skipped) = (pacer.wait(now), pacer.skipped() - before);
+        self.board.nodes[self.node].add(SKIPPED, skipped);
+        let made = self.board.nodes[self.node].tally(MADE);
+        let left = if count == 0 { u64::MAX } else { count.saturating_sub(made) };
+        self.owed = self.owed.min(left);
+        let sent = self.send(cx, made);
         if self.owed > 0 {
-            cx.timers().once("next", std::time::Duration::ZERO, Msg::Tick);
-        } else if batch < left {
+            cx.timers().once("next", Duration::ZERO, Msg::Tick);
+        } else if sent < left {
             cx.timers().once("next", wait, Msg::Tick);
         }
+    }
+
+    /// Sends what is owed, [`BATCH`] messages at most, and none after one that waits for room.
+    fn send(&mut self, cx: &mut Context<'_, Self>, first: u64) -> u64 {
+        let mut sent = 0;
+        while sent < self.owed.min(BATCH) && !self.held_back {
+            let id = first + sent;
+            self.out.send(cx, Task { id, value: id as i64, made: cx.now(), reply: None });
+            sent += 1;
+            self.held_back = cx.awaits_room();
+        }
+        self.owed -= sent;
+        self.board.nodes[self.node].add(MADE, sent);
+        sent
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::plan::Params;
+use super::bridge::Bridge;
 use super::collector::Collector;
 use super::master::Master;
 use super::source::Source;
@@ -46,6 +47,7 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
         "worker" => by.spawn(name, Worker::props(board, node).mailbox(mailbox))?,
         "collector" => by.spawn(name, Collector::props(board, node).mailbox(mailbox))?,
         "supervisor" => by.spawn(name, Supervisor::props(board, node))?,
+        "to_stream" => by.spawn(name, Bridge::props(board, node))?,
         _ => return Ok(()),
     };
     board.register(node, &actor);
@@ -54,7 +56,7 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
 
 /// Tells whether a node of this kind gets an actor by [`spawn_node`].
 pub(crate) fn has_actor(kind: &str) -> bool {
-    matches!(kind, "source" | "master" | "worker" | "collector" | "supervisor")
+    matches!(kind, "source" | "master" | "worker" | "collector" | "supervisor" | "to_stream")
 }
 
 fn mailbox(params: &Params) -> Mailbox {

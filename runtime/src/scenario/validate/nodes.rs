@@ -5,6 +5,9 @@ use super::super::error::{DocError, Place, short};
 use super::super::schema::{self, Family, Kind};
 use super::{Graph, LABEL_CHARS_MAX, is_id};
 
+/// The most supervisors above one another.
+const DEPTH_MAX: usize = 64;
+
 pub(super) fn check(graph: &Graph<'_>, errors: &mut Vec<DocError>) {
     for (i, node) in graph.doc.nodes.iter().enumerate() {
         identity(graph, i, node, errors);
@@ -70,22 +73,27 @@ fn parent(graph: &Graph<'_>, kind: &Kind, node: &Node, errors: &mut Vec<DocError
         Some(k) if k.family != Family::Group => {
             fault(format!("its parent {} is a {}, not a supervisor", short(parent), k.name))
         }
-        Some(_) if circular(graph, node) => fault("it is its own ancestor: the parents form a circle".into()),
-        Some(_) => {}
+        Some(_) => match depth(graph, node) {
+            None => fault("it is its own ancestor: the parents form a circle".into()),
+            Some(depth) if depth > DEPTH_MAX => {
+                fault(format!("it is {depth} supervisors deep, {DEPTH_MAX} at most are allowed"))
+            }
+            Some(_) => {}
+        },
     }
 }
 
-/// Tells whether following the parents from `node` comes back to `node`; bounded by the number of nodes.
-fn circular(graph: &Graph<'_>, node: &Node) -> bool {
+/// Counts the supervisors above a node; `None` if following the parents comes back to it.
+fn depth(graph: &Graph<'_>, node: &Node) -> Option<usize> {
     let mut at = node.parent.as_deref();
-    for _ in 0..graph.doc.nodes.len() {
+    for depth in 0..graph.doc.nodes.len() {
         match at {
-            None => return false,
-            Some(id) if id == node.id => return true,
+            None => return Some(depth),
+            Some(id) if id == node.id => return None,
             Some(id) => at = graph.node(id).and_then(|i| graph.doc.nodes[i].parent.as_deref()),
         }
     }
-    false
+    Some(0) // a circle above it: its members have the fault
 }
 
 /// Finds the name that a person may have meant: at most two letters changed, added or left out.

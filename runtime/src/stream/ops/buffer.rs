@@ -94,7 +94,7 @@ impl<A: Send + 'static> Kernel for Buffer<A> {
             }
             Err(_) => {
                 cx.dropped(DropReason::Overflow, 1);
-                Sig::Fail(StreamError::BufferOverflow { node: cx.node(), capacity: self.capacity })
+                Sig::fail(StreamError::BufferOverflow { node: cx.node(), capacity: self.capacity })
             }
         }
     }

@@ -75,7 +75,7 @@ impl Kernel for Compute {
 
 fn wrong_type(cx: &mut Cx) -> Sig {
     cx.used(1);
-    Sig::Fail(StreamError::WrongType { node: cx.node(), expected: "whole numbers" })
+    Sig::fail(StreamError::WrongType { node: cx.node(), expected: "whole numbers" })
 }
 
 /// The kernel of the drawn `filter`.

@@ -208,7 +208,7 @@ impl<T: Send + 'static> Kernel for FeedSource<T> {
                 let e = e.clone();
                 s.closed = true;
                 s.queue.clear();
-                Sig::Fail(e)
+                Sig::fail(e)
             }
             Some(Ok(())) if s.queue.is_empty() => Sig::Done,
             _ => {

@@ -96,7 +96,7 @@ where
 
     fn on_fail(&mut self, e: StreamError, _out: &mut Out<'_, Never>, _cx: &mut Cx) -> Sig {
         self.done.set(Err(e.clone()));
-        Sig::Fail(e)
+        Sig::fail(e)
     }
 
     fn on_cancel(&mut self, _cause: &Cause, _cx: &mut Cx) {}

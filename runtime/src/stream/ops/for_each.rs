@@ -50,6 +50,6 @@ where
     fn on_fail(&mut self, e: StreamError, _out: &mut Out<'_, Never>, cx: &mut Cx) -> Sig {
         (self.at_end)(cx, &End::Failed(e.clone()));
         self.done.set(Err(e.clone()));
-        Sig::Fail(e)
+        Sig::fail(e)
     }
 }

@@ -60,7 +60,7 @@ where
             }
             Err(e) => {
                 cx.used(1);
-                Sig::Fail(StreamError::Stage { node: cx.node(), text: e.to_string().into() })
+                Sig::fail(StreamError::Stage { node: cx.node(), text: e.to_string().into() })
             }
         }
     }

@@ -80,7 +80,7 @@ impl<A, B, F> MapAsync<A, B, F> {
 }
 
 fn failed(text: String, cx: &Cx) -> Sig {
-    Sig::Fail(StreamError::Stage { node: cx.node(), text: text.into() })
+    Sig::fail(StreamError::Stage { node: cx.node(), text: text.into() })
 }
 
 /// Wraps a task so that its result waits in a slot for the answer.

@@ -160,7 +160,7 @@ where
         let due = self.bucket.arrive(cost, now);
         if due > now && self.mode == ThrottleMode::Enforcing {
             cx.used(1);
-            return Sig::Fail(StreamError::RateExceeded { node: cx.node() });
+            return Sig::fail(StreamError::RateExceeded { node: cx.node() });
         }
         self.waiting = Some((x, cost));
         if due > now {

@@ -39,6 +39,12 @@ impl Time {
         }
     }
 
+    /// Is true if it never takes any time.
+    fn is_zero(self) -> bool {
+        let (Time::Constant(d) | Time::Uniform(d) | Time::Exponential(d)) = self;
+        d.is_zero()
+    }
+
     pub(crate) fn with_mean(self, mean: Duration) -> Self {
         match self {
             Time::Constant(_) => Time::Constant(mean),
@@ -73,12 +79,21 @@ impl<K: Kernel> Kernel for Worked<K> {
     type Out = K::Out;
     const CAPS: Caps = Caps { light: false, pulls: true, chunk: false, ..K::CAPS };
 
+    /// While nothing costs anything, as the kernel inside.
+    fn chunk(&self) -> usize {
+        let free = self.work.is_zero() && self.block.is_zero() && self.taken.is_none();
+        if free { self.inner.chunk() } else { 0 }
+    }
+
     fn on_start(&mut self, cx: &mut Cx) -> Sig {
         self.rng = Some(cx.rng().split(1));
         self.inner.on_start(cx)
     }
 
     fn on_push(&mut self, x: K::In, out: &mut Out<'_, K::Out>, cx: &mut Cx) -> Sig {
+        if self.work.is_zero() && self.block.is_zero() {
+            return self.inner.on_push(x, out, cx);
+        }
         let rng = self.rng.get_or_insert_with(|| Rng::new(0));
         let (work, block) = (self.work.draw(rng), self.block.draw(rng));
         if work.is_zero() && block.is_zero() {

@@ -65,6 +65,10 @@ impl Stage {
         let single = part.state.selection.single().map(str::to_owned);
         match (key, single) {
             (" ", _) => part.act.emit(Action::TogglePlay),
+            (",", _) => {
+                let turn = part.live.borrow().turns();
+                part.act.emit(Action::Seek(turn.saturating_sub(1)));
+            }
             (".", _) => part.act.emit(Action::StepTurn),
             (">" | ":", _) => part.act.emit(Action::StepMessage),
             ("Delete" | "Backspace", _) => part.act.emit(Action::Delete),
@@ -127,9 +131,9 @@ impl Stage {
 }
 
 fn focus_inspector() {
-    let field = web_sys::window()
-        .and_then(|w| w.document())
-        .and_then(|d| d.query_selector("#inspector input, #inspector select, #inspector button").ok().flatten());
+    let field = web_sys::window().and_then(|w| w.document()).and_then(|d| {
+        d.query_selector("#inspector input, #inspector select, #inspector button").ok().flatten()
+    });
     if let Some(field) = field.and_then(|f| wasm_bindgen::JsCast::dyn_into::<HtmlElement>(f).ok()) {
         let _ = field.focus();
     }

@@ -113,7 +113,9 @@ pub struct Stage {
     edges_ms: f64,
     dirty: bool,
     fitted: bool,
+    fit: Option<Viewport>,
     drift_until_ms: f64,
+    focused: u32,
     _raf: Option<AnimationFrame>,
     _slow: Interval,
     _wheel: Option<EventListener>,
@@ -143,7 +145,9 @@ impl Component for Stage {
             edges_ms: 0.0,
             dirty: true,
             fitted: false,
+            fit: None,
             drift_until_ms: 0.0,
+            focused: 0,
             _raf: None,
             _slow: Interval::new(250, move || link.send_message(Msg::Slow)),
             _wheel: None,
@@ -220,6 +224,11 @@ impl Component for Stage {
             self.listen_to_wheel(ctx);
             self.ask_for_frame(ctx);
         }
+        let (number, node) = &ctx.props().focus;
+        if *number != self.focused {
+            self.focused = *number;
+            self.give_focus(node);
+        }
     }
 }
 
@@ -259,10 +268,9 @@ impl Stage {
         };
         let moved: Vec<String> = match shift == (0.0, 0.0) {
             true => Vec::new(),
-            false => ids
-                .iter()
-                .flat_map(|id| crate::model::geometry::with_descendants(&state.doc, id))
-                .collect(),
+            false => {
+                ids.iter().flat_map(|id| crate::model::geometry::with_descendants(&state.doc, id)).collect()
+            }
         };
         self.layout = Layout::of(&state.doc, &|id| moved.iter().any(|m| m == id).then_some(shift));
         self.dirty = true;
@@ -297,7 +305,7 @@ impl Stage {
         };
         let per_dot = format::grouped(regime.per_dot() as u64);
         let line = text::legend(&per_dot, regime == Regime::Each, &speed);
-        html! { <p class="legend" data-testid="legend">{ line }</p> }
+        html! { <p class="legend" data-testid="legend" title={text::LEGEND_HINT}>{ line }</p> }
     }
 
     fn tool_hint(&self, part: &Part) -> Html {

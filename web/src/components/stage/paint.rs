@@ -111,7 +111,8 @@ impl Stage {
         }
         let first = self.size.0 < 1.0;
         if !first {
-            // What was in the middle stays there.
+            // A picture that nobody has moved is fitted again; else what was in the middle stays there.
+            self.fitted = self.fit != Some(self.view);
             self.view.pan((size.0 - self.size.0) / 2.0, (size.1 - self.size.1) / 2.0);
         }
         (self.size, self.ratio, self.dirty) = (size, ratio, true);
@@ -133,6 +134,7 @@ impl Stage {
             Some(extent) => Viewport::fit(extent.grown(8.0), self.size.0, self.size.1 - 24.0),
             None => Viewport::default(),
         };
+        self.fit = Some(self.view);
         self.dirty = true;
         ctx.link().send_message(Msg::Slow);
     }

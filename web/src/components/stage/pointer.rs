@@ -17,7 +17,7 @@ const CLICK_PX: f64 = 4.0;
 
 /// What the pointer drags.
 #[derive(Clone, Debug)]
-pub enum Drag {
+pub(super) enum Drag {
     /// What is seen.
     Pan {
         /// Where the pointer was last, on the screen.
@@ -191,7 +191,8 @@ impl Stage {
             return;
         }
         let target = self.group_under(part, &ids, frozen, world);
-        let parents: Vec<_> = ids.iter().filter_map(|id| part.state.node(id)).map(|n| n.parent.clone()).collect();
+        let parents: Vec<_> =
+            ids.iter().filter_map(|id| part.state.node(id)).map(|n| n.parent.clone()).collect();
         let reparent = match parents.iter().all(|p| *p == target) {
             true => Reparent::Keep,
             false => Reparent::To(target),
@@ -200,7 +201,13 @@ impl Stage {
     }
 
     /// The supervisor under the pointer, as boxes were before the drag, if it is none of what is dragged.
-    pub(super) fn group_under(&self, part: &Part, ids: &[String], frozen: &Layout, world: Point) -> Option<String> {
+    pub(super) fn group_under(
+        &self,
+        part: &Part,
+        ids: &[String],
+        frozen: &Layout,
+        world: Point,
+    ) -> Option<String> {
         let dragged: Vec<String> = ids.iter().flat_map(|id| with_descendants(&part.state.doc, id)).collect();
         let free = |g: &&String| !dragged.contains(g);
         let inside = |g: &&String| frozen.bounds(g).is_some_and(|r| r.contains(world));
