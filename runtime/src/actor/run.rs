@@ -97,7 +97,7 @@ impl<A: Actor> Life<A> {
                 (catch(|| Ok(self.own.timers.message_of(cell, token))), DropReason::StaleTimer)
             }
             Item::Notice(number, news) => {
-                (catch(|| Ok(self.own.watching.message_of(number, news))), DropReason::Unwatched)
+                (catch(|| Ok(self.own.watching.message_of(number, *news))), DropReason::Unwatched)
             }
             Item::Answer(incarnation, message) => {
                 if incarnation != head.incarnation.load(Ordering::Relaxed) {
