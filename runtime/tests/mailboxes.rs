@@ -121,12 +121,8 @@ fn a_try_tell_to_a_full_mailbox_hands_the_message_back() {
         on_each_dispatcher(|system| {
             let said = with_two_queued(system, overflow, move |me, cx| {
                 let refused = me.try_tell(Msg::Say(3));
-                let as_wanted = match (&refused, overflow) {
-                    (Ok(()), DropOldest) => true,
-                    (Err(TellError::Full(Msg::Say(3))), Backpressure | DropNew | RejectToSender) => true,
-                    _ => false,
-                };
-                assert!(as_wanted);
+                let handed_back = matches!(refused, Err(TellError::Full(Msg::Say(3))));
+                assert_eq!((handed_back, refused.is_ok()), (overflow != DropOldest, overflow == DropOldest));
                 let _ = cx;
             });
             let ledger = system.ledger();

@@ -15,7 +15,7 @@ use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
 use crate::id::ActorId;
-use crate::mailbox::{Envelope, Lanes, OverflowStrategy, Pushed};
+use crate::mailbox::{Envelope, Lanes, Ordered, OverflowStrategy, Pushed};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, Level, StopReason};
 use crate::sync::{AtomicU64, Mutex, Ordering};
 
@@ -26,11 +26,17 @@ pub(crate) enum Item<M> {
     /// The actor's own timer with this token is due.
     Tick(u64),
     /// The end of a watched actor, under a registration.
-    Notice(u64, Terminated),
+    Notice(u64, Box<Terminated>),
     /// An answer ordered by an earlier run, of this incarnation.
     Answer(u32, M),
     /// Stop when everything before this has been handled.
     Drain,
+}
+
+impl<M> Ordered for Item<M> {
+    fn is_own(&self) -> bool {
+        !matches!(self, Item::Message(_))
+    }
 }
 
 /// A cell for messages of type `M`.
@@ -224,7 +230,7 @@ impl<M: Send + 'static> Cell<M> {
 
     fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
         let shared = &self.head.shared;
-        Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now(), own: false }
+        Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now() }
     }
 
     fn record_sent(&self, envelope: &Envelope<Item<M>>) {
@@ -373,7 +379,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
 
     fn notice(self: Arc<Self>, registration: u64, news: Terminated) {
         // A dead watcher is told nothing.
-        let _ = self.send_own(Item::Notice(registration, news), None);
+        let _ = self.send_own(Item::Notice(registration, Box::new(news)), None);
     }
 
     fn drain(self: Arc<Self>) {

@@ -97,7 +97,7 @@ impl<A: Actor> Life<A> {
                 (catch(|| Ok(self.own.timers.message_of(cell, token))), DropReason::StaleTimer)
             }
             Item::Notice(number, news) => {
-                (catch(|| Ok(self.own.watching.message_of(number, news))), DropReason::Unwatched)
+                (catch(|| Ok(self.own.watching.message_of(number, *news))), DropReason::Unwatched)
             }
             Item::Answer(incarnation, message) => {
                 if incarnation != head.incarnation.load(Ordering::Relaxed) {
@@ -195,7 +195,8 @@ impl<A: Actor> Life<A> {
     /// Does what a run asked for, if it asked for anything.
     #[inline]
     pub(super) fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        if self.own.overflowed || self.own.stop_asked || !self.own.outbox.is_empty() {
+        let asked = self.own.overflowed || self.own.stop_asked || self.own.kill_asked;
+        if asked || !self.own.outbox.is_empty() {
             self.do_as_asked(cell, worker);
         }
     }

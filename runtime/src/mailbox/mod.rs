@@ -35,8 +35,12 @@ pub(crate) struct Envelope<T> {
     pub(crate) item: T,
     pub(crate) id: MsgId,
     pub(crate) at: Instant,
-    /// True if it has its room beside the capacity, and may not be evicted.
-    pub(crate) own: bool,
+}
+
+/// Says of an item whether the owner of the mailbox has ordered it itself: it then has its room beside the capacity, and
+/// may not be evicted.
+pub(crate) trait Ordered {
+    fn is_own(&self) -> bool;
 }
 
 /// What became of a push into the user lane.
@@ -81,7 +85,7 @@ struct Inner<T, S> {
     reservations: Reservations,
 }
 
-impl<T, S> Lanes<T, S> {
+impl<T: Ordered, S> Lanes<T, S> {
     pub(crate) fn new(settings: Mailbox) -> Self {
         Lanes {
             inner: Mutex::new(Inner {
@@ -149,7 +153,7 @@ impl<T, S> Lanes<T, S> {
             return inner.accept(envelope, None);
         }
         let oldest = match self.overflow {
-            OverflowStrategy::DropOldest => inner.user.iter().position(|queued| !queued.own),
+            OverflowStrategy::DropOldest => inner.user.iter().position(|queued| !queued.item.is_own()),
             _ => None,
         };
         match oldest {
@@ -163,13 +167,12 @@ impl<T, S> Lanes<T, S> {
     }
 
     /// Puts in something that the owner has ordered itself: it has its room beside the capacity.
-    pub(crate) fn push_own(&self, mut envelope: Envelope<T>) -> Pushed<T> {
+    pub(crate) fn push_own(&self, envelope: Envelope<T>) -> Pushed<T> {
         let mut inner = self.inner.lock();
         if inner.closed {
             return Pushed::Closed(envelope);
         }
-        envelope.own = true;
-        inner.own += 1;
+        inner.own += usize::from(envelope.item.is_own());
         inner.accept(envelope, None)
     }
 
@@ -225,7 +228,7 @@ impl<T, S> Lanes<T, S> {
             return 0;
         }
         if let Some(envelope) = inner.user.pop_front() {
-            inner.own -= usize::from(envelope.own);
+            inner.own -= usize::from(envelope.item.is_own());
             batch.push_back(envelope);
         }
         let (left, granted) = (inner.user.len(), inner.grant(self.capacity));

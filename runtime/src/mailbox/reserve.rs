@@ -49,7 +49,7 @@ impl<T, S> Inner<T, S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Closed;
 
-impl<T, S> Lanes<T, S> {
+impl<T: super::Ordered, S> Lanes<T, S> {
     /// Asks for room: ready once `ticket` is granted. The caller then uses it with [`Lanes::push_granted`].
     pub(crate) fn poll_reserve(&self, ticket: &mut Ticket, waker: &Waker) -> Poll<Result<(), Closed>> {
         let mut inner = self.inner.lock();

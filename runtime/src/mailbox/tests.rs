@@ -4,6 +4,13 @@ use super::*;
 
 type TestLanes = Lanes<u32, &'static str>;
 
+/// Numbers from 10 on stand for what the owner has ordered.
+impl Ordered for u32 {
+    fn is_own(&self) -> bool {
+        *self >= 10
+    }
+}
+
 fn open(settings: Mailbox) -> TestLanes {
     let lanes = TestLanes::new(settings);
     lanes.pause(false);
@@ -11,7 +18,7 @@ fn open(settings: Mailbox) -> TestLanes {
 }
 
 fn envelope(item: u32) -> Envelope<u32> {
-    Envelope { item, id: MsgId(0), at: Instant::ZERO, own: false }
+    Envelope { item, id: MsgId(0), at: Instant::ZERO }
 }
 
 fn push(lanes: &TestLanes, item: u32) -> Result<bool, &'static str> {

@@ -22,7 +22,14 @@ pub fn rare(run: &Run, event: &Event) -> Option<(RareEvent, usize)> {
     let index = run.node_of(actor)?;
     let node = run.nodes()[index].id.clone();
     let turn = run.turn_of_event(event.turn);
-    Some((RareEvent { turn, at_ns: event.at.as_nanos(), node, kind, why: words(run, &event.kind) }, index))
+    let is_stream = run.nodes()[index].island.is_some();
+    let why = match event.kind {
+        EventKind::Stopped { reason: StopReason::Stopped } if is_stream => {
+            "its part of the stream has ended".into()
+        }
+        _ => words(run, &event.kind),
+    };
+    Some((RareEvent { turn, at_ns: event.at.as_nanos(), node, kind, why }, index))
 }
 
 /// Makes a row of the log table of an event.
