@@ -1,18 +1,15 @@
-//! From a plan to a running system, and the few things that may be done to it: turn a knob, inject a message, break a node.
+//! From a plan to a running system.
 //!
 //! Building has two steps: all actors are made, supervisors making their own children; then, when every node has its actor,
 //! routers get their routees, streams start, and sources are told to begin. On a Stepper the first step takes turns of its
 //! own, at time zero; [`Run::turn`] counts from after them.
 //!
-//! I1 a run starts whole or not at all. I2 what is done to a run is checked by the schema first; a refusal changes nothing.
+//! I1 a run starts whole or not at all.
 
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::behaviours::{Board, Msg, Spawn, Task, has_actor, spawn_node};
-use super::error::{DocError, Place};
+use super::behaviours::{Board, Msg, Spawn, has_actor, spawn_node};
 use super::meta::{EdgeMeta, NodeMeta};
 use super::plan::Plan;
 use super::streams::Stream;
@@ -60,15 +57,6 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Ways to break a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Breakage {
-    /// Its next message fails.
-    FailNext,
-    /// It stops, as if told to.
-    Stop,
-}
-
 /// A scenario that runs.
 ///
 /// # Examples
@@ -83,7 +71,7 @@ pub enum Breakage {
 /// assert!(run.system().ledger().balanced());
 /// ```
 pub struct Run {
-    system: ActorSystem,
+    pub(super) system: ActorSystem,
     pub(super) board: Arc<Board>,
     nodes: Vec<NodeMeta>,
     edges: Vec<EdgeMeta>,
@@ -228,79 +216,6 @@ impl Run {
     /// Counts what has passed an edge.
     pub fn passed(&self, edge: usize) -> u64 {
         self.board.edges.get(edge).map_or(0, |e| e.passed())
-    }
-
-    /// Sets a live parameter. On a Stepper, call it between two turns.
-    ///
-    /// # Errors
-    /// If there is no such node or parameter, it is not live, or the value is not allowed.
-    pub fn set(&self, node: &str, key: &str, value: &Value) -> Result<(), DocError> {
-        let index = self.find(node)?;
-        let place = || Place::param(node, key);
-        let kind = self.board.plan.nodes[index].kind;
-        let param = kind.param(key);
-        let param =
-            param.ok_or_else(|| DocError::new(place(), format!("{} has no such parameter", kind.name)))?;
-        if !param.live {
-            let error = DocError::new(place(), "cannot be changed while the graph runs");
-            return Err(error.mend("change it in the document: that starts a new run"));
-        }
-        param.check(value).map_err(|reason| DocError::new(place(), reason))?;
-        self.system.record_command(&format!("set {node}.{key} = {value}"));
-        self.board.set(index, param.key, value.clone());
-        if let ("source" | "master", Some(actor)) = (kind.name, self.board.actor(index)) {
-            actor.tell(Msg::Retune);
-        }
-        if let Some((stream, _)) = self.places[index] {
-            self.streams[stream].set(node, key, value);
-        }
-        Ok(())
-    }
-
-    /// Sends one message to a node from outside.
-    ///
-    /// # Errors
-    /// If there is no such node, or it takes no messages.
-    pub fn inject(&self, node: &str, value: u64) -> Result<(), DocError> {
-        let index = self.find(node)?;
-        let kind = self.board.plan.nodes[index].kind;
-        if kind.port("in").is_none_or(|p| p.carries != super::schema::Carries::Message) {
-            return Err(DocError::new(Place::node(node), format!("a {} takes no messages", kind.name)));
-        }
-        self.system.record_command(&format!("inject {value} into {node}"));
-        let task = Task { id: value, value: value as i64, made: self.system.now(), reply: None };
-        match (self.board.router(index), self.board.actor(index)) {
-            (Some(router), _) => router.tell(Msg::Task(task)),
-            (None, Some(actor)) => actor.tell(Msg::Task(task)),
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    /// Breaks a node.
-    ///
-    /// # Errors
-    /// If there is no such node, or it is no actor.
-    pub fn break_node(&self, node: &str, how: Breakage) -> Result<(), DocError> {
-        let index = self.find(node)?;
-        let no_actor = || DocError::new(Place::node(node), "is no actor that could be broken");
-        let actor = self.board.actor(index).ok_or_else(no_actor)?;
-        match how {
-            Breakage::FailNext => {
-                self.system.record_command(&format!("let the next message of {node} fail"));
-                self.board.nodes[index].break_next();
-            }
-            Breakage::Stop => {
-                self.system.record_command(&format!("stop {node}"));
-                actor.stop();
-            }
-        }
-        Ok(())
-    }
-
-    fn find(&self, node: &str) -> Result<usize, DocError> {
-        let missing = || DocError::new(Place::node(node), "there is no such node");
-        self.board.plan.node(node).ok_or_else(missing)
     }
 }
 

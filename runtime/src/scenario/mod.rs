@@ -10,6 +10,7 @@ mod behaviours;
 mod build;
 pub mod document;
 mod error;
+mod live;
 pub mod meta;
 pub mod parse;
 pub mod plan;
@@ -18,7 +19,8 @@ mod streams;
 mod validate;
 mod view;
 
-pub use build::{Breakage, On, Run, RunError};
+pub use build::{On, Run, RunError};
 pub use error::{DocError, Place};
+pub use live::Breakage;
 pub use validate::{LABEL_CHARS_MAX, WORKERS_MAX, can_connect, is_id, validate};
 pub use view::{EdgeEnd, EdgeSnapshot, NodeSnapshot, NodeState, View};

@@ -24,6 +24,7 @@ pub fn reload(state: &mut State, effects: &mut Vec<Effect>) {
         }
         Ok(_) => {
             state.problems.clear();
+            state.faults_in_a_row = 0;
             state.run.stale = false;
             state.run.ended = None;
             state.run.commands.clear();
@@ -139,7 +140,8 @@ pub fn engine(state: &mut State, news: News, effects: &mut Vec<Effect>) {
     }
 }
 
-/// A fresh worker gets what the last one ran: first everything, after a second fault the start.
+/// A fresh worker gets what the last one ran: first everything, after a second fault the start,
+/// after a third one nothing.
 fn ready(state: &mut State, effects: &mut Vec<Effect>) {
     state.engine = Engine::Ready;
     if state.run.loaded.is_none() {
@@ -148,10 +150,12 @@ fn ready(state: &mut State, effects: &mut Vec<Effect>) {
     let at = match state.faults_in_a_row {
         0 => 0,
         1 => state.resume_at,
-        _ => {
+        2 => {
             state.run.commands.clear();
             0
         }
+        // It cannot even be loaded: the graph stays, the engine waits for another one.
+        _ => return,
     };
     load(state, effects, at);
 }

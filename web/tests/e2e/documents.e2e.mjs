@@ -77,7 +77,8 @@ export const tests = {
   },
 
   async both_themes_are_accessible(stage) {
-    for (const colorScheme of ['light', 'dark']) {
+    for (const [colorScheme, width, height] of [['light', 1366, 768], ['dark', 1024, 600]]) {
+      await stage.page.setViewportSize({ width, height });
       await stage.page.emulateMedia({ colorScheme });
       await stage.open();
       await stage.accessible();

@@ -1,10 +1,10 @@
 //! The verdict on an edge that is being dragged: the same rules as for a file, one edge at a time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::super::document::{Edge, PortRef, Scenario};
 use super::super::error::short;
-use super::super::schema::{Arity, Carries, Direction, Port};
+use super::super::schema::{Arity, Carries, Direction, Kind, Port};
 use super::{Graph, wire_fault};
 
 /// Tells whether an edge may be drawn from `from` to `to`, or why not.
@@ -31,16 +31,20 @@ pub fn can_connect(scenario: &Scenario, from: &PortRef, to: &PortRef) -> Result<
     if scenario.edges.iter().any(|e| e.from == *from && e.to == *to) {
         return Err("the two ports are already joined".into());
     }
-    has_room(start, scenario.edges.iter().any(|e| e.from == *from))?;
-    has_room(end, scenario.edges.iter().any(|e| e.to == *to))?;
-    no_circle(&graph, start.carries, &from.node, &to.node)
+    has_room(start.1, scenario.edges.iter().any(|e| e.from == *from))?;
+    has_room(end.1, scenario.edges.iter().any(|e| e.to == *to))?;
+    match start.1.carries {
+        Carries::Message => Ok(()),
+        Carries::Stream => no_circle(&graph, &from.node, &to.node),
+    }
 }
 
-fn find(graph: &Graph<'_>, end: &PortRef) -> Result<&'static Port, String> {
+fn find(graph: &Graph<'_>, end: &PortRef) -> Result<(&'static Kind, &'static Port), String> {
     let node = graph.node(&end.node).ok_or_else(|| format!("there is no node {}", short(&end.node)))?;
     let unknown = || format!("the kind {} is unknown", short(&graph.doc.nodes[node].kind));
     let kind = graph.kinds[node].ok_or_else(unknown)?;
-    kind.port(&end.port).ok_or_else(|| format!("a {} has no port {}", kind.name, short(&end.port)))
+    let port = kind.port(&end.port);
+    port.map(|p| (kind, p)).ok_or_else(|| format!("a {} has no port {}", kind.name, short(&end.port)))
 }
 
 fn has_room(port: &Port, taken: bool) -> Result<(), String> {
@@ -54,31 +58,23 @@ fn has_room(port: &Port, taken: bool) -> Result<(), String> {
     }
 }
 
-/// Refuses a circle of stream nodes, and a circle of routers, which no actor would ever interrupt.
-fn no_circle(graph: &Graph<'_>, carries: Carries, from: &str, to: &str) -> Result<(), String> {
-    let is_router = |id: &str| graph.kind_of(id).is_some_and(|k| k.name == "router");
-    if carries == Carries::Message && !(is_router(from) && is_router(to)) {
-        return Ok(());
-    }
-    let follows = |e: &Edge| match carries {
-        Carries::Stream => find(graph, &e.from).is_ok_and(|p| p.carries == Carries::Stream),
-        Carries::Message => is_router(&e.from.node) && is_router(&e.to.node),
-    };
-    let mut next: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for e in graph.doc.edges.iter().filter(|e| follows(e)) {
-        next.entry(&e.from.node).or_default().push(&e.to.node);
-    }
-    let (mut seen, mut open) = (BTreeSet::from([to]), vec![to]);
-    while let Some(at) = open.pop() {
-        if at == from {
-            return Err(match carries {
-                Carries::Stream => "this would close a circle in the stream".into(),
-                Carries::Message => {
-                    "this would close a circle of routers, which never reaches an actor".into()
-                }
-            });
+/// Refuses an edge that would close a circle of stream nodes.
+fn no_circle(graph: &Graph<'_>, from: &str, to: &str) -> Result<(), String> {
+    let is_stream = |e: &&Edge| find(graph, &e.from).is_ok_and(|(_, p)| p.carries == Carries::Stream);
+    let next: BTreeMap<&str, &str> = graph
+        .doc
+        .edges
+        .iter()
+        .filter(is_stream)
+        .map(|e| (e.from.node.as_str(), e.to.node.as_str()))
+        .collect();
+    let mut at = Some(to);
+    for _ in 0..=next.len() {
+        match at {
+            None => return Ok(()),
+            Some(node) if node == from => break,
+            Some(node) => at = next.get(node).copied(),
         }
-        open.extend(next.get(at).into_iter().flatten().copied().filter(|id| seen.insert(id)));
     }
-    Ok(())
+    Err("this would close a circle in the stream".into())
 }

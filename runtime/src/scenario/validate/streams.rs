@@ -1,4 +1,4 @@
-//! Checks of the graph as a whole: stream chains, circles of routers, and the implicit edges of replies.
+//! Checks of the graph as a whole: stream chains, and the implicit edges of replies.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,6 @@ const REPLIES_MAX: usize = 20_000;
 pub(super) fn check(plan: &mut Plan, errors: &mut Vec<DocError>) {
     settings(plan, errors);
     let wires = Wires::of(plan);
-    router_circles(plan, &wires, errors);
     let heads: Vec<usize> = (0..plan.nodes.len()).filter(|&i| is_stream_source(plan, i)).collect();
     plan.chains = heads.into_iter().map(|head| walk(head, &wires.next)).collect();
     let mut reached = vec![false; plan.nodes.len()];
@@ -95,28 +94,6 @@ fn on_circle(start: usize, next: &[Option<usize>]) -> bool {
         }
     }
     false
-}
-
-/// A circle of routers never reaches an actor: the sender would route for ever.
-fn router_circles(plan: &Plan, wires: &Wires, errors: &mut Vec<DocError>) {
-    let is_router = |i: usize| plan.nodes[i].kind.name == "router";
-    let mut inputs = vec![0usize; plan.nodes.len()];
-    let routers: Vec<usize> = (0..plan.nodes.len()).filter(|&i| is_router(i)).collect();
-    for to in routers.iter().flat_map(|&r| &wires.messages[r]) {
-        inputs[*to] += 1;
-    }
-    let mut free: Vec<usize> = routers.iter().copied().filter(|&r| inputs[r] == 0).collect();
-    while let Some(r) = free.pop() {
-        for &to in &wires.messages[r] {
-            inputs[to] -= 1;
-            free.extend((inputs[to] == 0 && is_router(to)).then_some(to));
-        }
-    }
-    for r in routers.into_iter().filter(|&r| inputs[r] > 0) {
-        let reason = "is in or behind a circle of routers, which never reaches an actor";
-        let error = DocError::new(Place::node(&plan.nodes[r].id), reason);
-        errors.push(error.mend("put a worker into the circle, or remove one of its edges"));
-    }
 }
 
 /// Replies travel by the reference inside the message: from every worker that a master's tasks can reach and that replies.
