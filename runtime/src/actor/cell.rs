@@ -14,10 +14,11 @@ pub(crate) use super::head::{Fate, Orphan};
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
-use crate::id::ActorId;
-use crate::mailbox::{Envelope, Lanes, Ordered, OverflowStrategy, Pushed};
+use crate::id::{ActorId, MsgId};
+use crate::mailbox::{Envelope, Lanes, Ordered, OverflowStrategy, Pushed, Ticket};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, Level, StopReason};
 use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::time::Instant;
 
 /// What lies in a user lane.
 pub(crate) enum Item<M> {
@@ -109,6 +110,15 @@ pub(crate) enum Door {
     Route,
 }
 
+/// Whether the event Sent has been recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Logged {
+    /// When it departed.
+    Before,
+    /// Not yet: it is due when the message is taken in.
+    Now,
+}
+
 /// Why a message was handed back.
 pub(crate) enum Refusal<M> {
     Full(M),
@@ -126,36 +136,55 @@ impl<M: Send + 'static> Cell<M> {
         let shared = &self.head.shared;
         let Some(at) = shared.dispatcher.later() else {
             let envelope = self.envelope(Item::Message(message));
-            self.record_sent(&envelope);
+            let stamp = envelope.stamp();
             return match self.mailbox.push_plain(envelope) {
                 Ok(wake) => {
+                    self.record_sent(stamp);
                     self.wake(wake, by);
                     Ok(())
                 }
-                Err(envelope) => self.enqueue(envelope, door, by),
+                Err(envelope) => self.enqueue(envelope, door, Logged::Now, by),
             };
         };
         if self.mailbox.is_closed() {
             // Its fate is known now, so nothing of it need be on its way.
             let envelope = self.envelope(Item::Message(message));
-            return self.enqueue(envelope, door, None);
+            return self.enqueue(envelope, door, Logged::Now, None);
         }
         let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
-        if door == Door::Try && !evicts && self.mailbox.is_full() {
-            self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(Refusal::Full(message));
-        }
-        let envelope = self.envelope(Item::Message(message));
-        self.record_sent(&envelope);
+        let ticket = match door {
+            // What is accepted now must find its room when it arrives.
+            Door::Try if !evicts => match self.mailbox.reserve_now() {
+                Some(ticket) => Some(ticket),
+                None => {
+                    self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
+                    return Err(Refusal::Full(message));
+                }
+            },
+            _ => None,
+        };
+        self.send_later(at, self.envelope(Item::Message(message)), ticket);
+        Ok(())
+    }
+
+    /// Lets a message arrive at `at`, into the room of its ticket if it has one.
+    fn send_later(self: &Arc<Self>, at: Instant, envelope: Envelope<Item<M>>, ticket: Option<Ticket>) {
+        self.record_sent(envelope.stamp());
         self.mailbox.depart();
         let cell = self.clone();
         let arrive = move || {
             cell.arrive();
-            // The door is Tell from here on: there is nobody left to hand back to.
-            let _ = cell.enqueue(envelope, Door::Tell, None);
+            match ticket {
+                Some(ticket) => {
+                    if let Err(envelope) = cell.land(ticket, envelope, None) {
+                        cell.dead_on_arrival(envelope);
+                    }
+                }
+                // The door is Tell from here on: there is nobody left to hand back to.
+                None => drop(cell.enqueue(envelope, Door::Tell, Logged::Before, None)),
+            }
         };
-        shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
-        Ok(())
+        self.head.shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
     }
 
     /// Ends the way of a message that is visible from now on.
@@ -174,7 +203,7 @@ impl<M: Send + 'static> Cell<M> {
         {
             let cell = self.clone();
             self.mailbox.depart();
-            self.record_sent(&envelope);
+            self.record_sent(envelope.stamp());
             let arrive = move || {
                 cell.arrive();
                 let _ = cell.enqueue_own(envelope, None);
@@ -182,7 +211,7 @@ impl<M: Send + 'static> Cell<M> {
             shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
             return Ok(());
         }
-        self.record_sent(&envelope);
+        self.record_sent(envelope.stamp());
         self.enqueue_own(envelope, by)
     }
 
@@ -211,20 +240,34 @@ impl<M: Send + 'static> Cell<M> {
     /// Puts a message into the room that `ticket` holds.
     pub(crate) fn send_granted(
         self: &Arc<Self>,
-        ticket: crate::mailbox::Ticket,
+        ticket: Ticket,
         message: M,
         by: Option<&mut Worker>,
     ) -> Result<(), M> {
         let envelope = self.envelope(Item::Message(message));
-        self.record_sent(&envelope);
+        if let Some(at) = self.head.shared.dispatcher.later() {
+            self.send_later(at, envelope, Some(ticket));
+            return Ok(());
+        }
+        let stamp = envelope.stamp();
+        self.land(ticket, envelope, by).map_err(into_message)?;
+        self.record_sent(stamp);
+        Ok(())
+    }
+
+    /// Pushes into granted room; gives the message back if the mailbox has closed.
+    fn land(
+        self: &Arc<Self>,
+        ticket: Ticket,
+        envelope: Envelope<Item<M>>,
+        by: Option<&mut Worker>,
+    ) -> Result<(), Envelope<Item<M>>> {
         match self.mailbox.push_granted(ticket, envelope) {
             Pushed::Accepted { wake, .. } => {
                 self.wake(wake, by);
                 Ok(())
             }
-            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => {
-                Err(into_message(envelope))
-            }
+            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => Err(envelope),
         }
     }
 
@@ -233,11 +276,12 @@ impl<M: Send + 'static> Cell<M> {
         Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now() }
     }
 
-    fn record_sent(&self, envelope: &Envelope<Item<M>>) {
+    /// Logs that a message was taken in.
+    #[inline]
+    fn record_sent(&self, (message, visible_at): (MsgId, Instant)) {
         let shared = &self.head.shared;
         if shared.log.wants(Level::Message) {
-            let (message, from) = (envelope.id, shared.log.current());
-            self.head.record(EventKind::Sent { message, from, visible_at: envelope.at });
+            self.head.record(EventKind::Sent { message, from: shared.log.current(), visible_at });
         }
     }
 
@@ -245,9 +289,20 @@ impl<M: Send + 'static> Cell<M> {
         self: &Arc<Self>,
         envelope: Envelope<Item<M>>,
         door: Door,
+        logged: Logged,
         by: Option<&mut Worker>,
     ) -> Result<(), Refusal<M>> {
-        match self.mailbox.push(envelope) {
+        let stamp = envelope.stamp();
+        let pushed = self.mailbox.push(envelope);
+        let handed_back = match &pushed {
+            Pushed::Closed(_) => door != Door::Tell,
+            Pushed::Full(_) | Pushed::HoldFull(_) => door == Door::Try,
+            Pushed::Accepted { .. } => false,
+        };
+        if logged == Logged::Now && !handed_back {
+            self.record_sent(stamp);
+        }
+        match pushed {
             Pushed::Accepted { wake, evicted, high } => {
                 if let Some(depth) = high {
                     self.head.record(EventKind::MailboxHigh { depth: depth as u64 });
