@@ -11,7 +11,7 @@ use footlights::scenario::{Breakage, On, Run, can_connect, validate};
 use footlights::time::Instant;
 use serde_json::{Value, json};
 
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 40;
 const TURNS: u64 = 1_500;
 
 fn seeds() -> u64 {
