@@ -9,7 +9,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::cell::{AnyCell, Cell, Door, Refusal, signal};
+use super::cell::{AnyCell, Cell, signal};
+use super::doors::{Door, Refusal};
 use super::failure::catch;
 use super::outbox::Outbox;
 use super::signal::Signal;

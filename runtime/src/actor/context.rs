@@ -8,7 +8,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::actor_ref::{ActorRef, AnyRef, Recipient, Tell, Via};
-use super::cell::{AnyCell, Cell, Door, Item, signal};
+use super::cell::{AnyCell, Cell, Item, signal};
+use super::doors::{Door, Refusal};
 use super::life::Own;
 use super::path::SpawnError;
 use super::signal::Signal;
@@ -108,7 +109,7 @@ impl<'a, A: Actor> Context<'a, A> {
         back: impl FnOnce(N) -> A::Msg,
     ) {
         if let Err(refusal) = target.0.send(message, Door::Try, Some(self.worker)) {
-            let (super::cell::Refusal::Full(message) | super::cell::Refusal::Closed(message)) = refusal;
+            let (Refusal::Full(message) | Refusal::Closed(message)) = refusal;
             let message = back(message);
             self.tell_own(message);
         }

@@ -50,7 +50,7 @@ impl<M: Send + 'static> Waiting for Parcel<M> {
                     };
                     if let Some(message) = refused {
                         // Closed: a tell makes it a dead letter, as it would any other.
-                        let _ = self.target.send(message, super::cell::Door::Tell, None);
+                        let _ = self.target.send(message, super::doors::Door::Tell, None);
                     }
                 }
                 true

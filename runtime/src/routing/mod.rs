@@ -11,7 +11,8 @@ mod logic;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::actor::cell::{AnyCell, Door, Refusal};
+use crate::actor::cell::AnyCell;
+use crate::actor::doors::{Door, Refusal};
 use crate::actor::spawn::spawn_child;
 use crate::actor::{Actor, ActorRef, AnyRef, Context, Failure, Props, SpawnError, Tell, Via};
 use crate::dispatch::Worker;
