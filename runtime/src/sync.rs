@@ -5,7 +5,9 @@
 
 #[cfg(not(footlights_loom))]
 mod door {
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) use std::sync::atomic::fence;
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 }
 
@@ -15,7 +17,9 @@ mod door {
     pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 }
 
-pub(crate) use door::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Condvar, MutexGuard, Ordering, fence};
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use door::fence;
+pub(crate) use door::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Condvar, MutexGuard, Ordering};
 
 /// A mutual exclusion lock that takes no notice of poisoning.
 #[derive(Debug)]

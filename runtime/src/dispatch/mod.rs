@@ -87,6 +87,7 @@ impl Due {
 }
 
 /// The two drivers behind one face.
+#[allow(clippy::large_enum_variant, reason = "a system has one, behind an Arc")]
 pub(crate) enum Dispatcher {
     #[cfg(not(target_family = "wasm"))]
     Pool(Pool),
