@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::blueprint::Built;
 use super::counts::StreamSnapshot;
 use super::host::Event;
-use super::params::ParamError;
+use super::params::{ParamError, check_time};
 use super::shared::{Control, Shared};
 use super::value::Value;
 use crate::id::StreamId;
@@ -59,11 +59,12 @@ impl StreamHandle {
     /// Changes a live-editable parameter of a stage; it takes effect at the island's next turn.
     ///
     /// # Errors
-    /// If there is no such stage. A value that the stage does not take changes nothing: check it by the schema.
+    /// If there is no such stage, or a time is negative, endless or no number. Another value that the stage does not take changes nothing: check it by the schema.
     pub fn set(&self, stage: &str, key: &str, value: Value) -> Result<(), ParamError> {
         let Some((stage, island)) = self.shared.find(stage) else {
             return Err(ParamError { key: key.into(), reason: format!("there is no stage {stage}") });
         };
+        check_time(key, &value)?;
         self.shared.post(island, Event::Set { stage, key: key.into(), value });
         Ok(())
     }
