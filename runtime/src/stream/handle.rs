@@ -9,6 +9,7 @@ use super::counts::StreamSnapshot;
 use super::host::Event;
 use super::params::{ParamError, check_time};
 use super::shared::{Control, Shared};
+use super::signal::StreamError;
 use super::value::Value;
 use crate::id::StreamId;
 
@@ -53,7 +54,7 @@ impl StreamHandle {
 
     /// Fails the stream at once; what is under way is dropped and counted.
     pub fn abort(&self, why: &str) {
-        self.shared.set_control(Control::Abort(why.into()));
+        self.shared.set_control(Control::Abort(StreamError::Killed(why.into())));
     }
 
     /// Changes a live-editable parameter of a stage; it takes effect at the island's next turn.

@@ -11,6 +11,9 @@
 //! I1 after `Ended` an island does nothing. I2 the stages of one island never run in parallel.
 //! It does not know what an actor is.
 
+use std::any::Any;
+use std::cell::OnceCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::cell::Answer;
@@ -62,9 +65,21 @@ impl<P: Pipe<Out = Never>> PipeIsland<P> {
         match &control {
             Control::Run => {}
             Control::Stop => self.pipe.stop(&Cause::Killed("stopped".into()), run),
-            Control::Abort(text) => self.pipe.abort(StreamError::Killed(text.clone()), run),
+            Control::Abort(error) => self.pipe.abort(error.clone(), run),
         }
         self.control = control;
+    }
+
+    /// The code of a stage has panicked: fails the whole stream, then lets the panic go on to the host.
+    fn fail(&mut self, panic: Box<dyn Any + Send>, run: &mut Run) -> ! {
+        let node = run.blamed.get().cloned().unwrap_or_else(|| "unknown".into());
+        let error = StreamError::Panic { node, text: panic_text(&*panic).into() };
+        self.shared.set_control(Control::Abort(error.clone()));
+        // What a stage that has panicked does now is of no interest.
+        let _ = caught(|| self.pipe.abort(error, run));
+        self.runs += 1;
+        self.shared.report(self.index, Activity::Ended, self.runs, |counts| self.pipe.report(counts));
+        resume_unwind(panic)
     }
 
     fn turn(&mut self, event: Option<Event>, run: &mut Run) -> Activity {
@@ -101,9 +116,13 @@ impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
         if self.pipe.ended().is_some() && self.started {
             return IslandState::Ended;
         }
-        let seed = self.seed.clone();
-        let mut run = Run { host, seed: &seed, left: budget.max(1), charge: Charge::default() };
-        let activity = self.turn(event, &mut run);
+        let (seed, blamed) = (self.seed.clone(), OnceCell::new());
+        let mut run =
+            Run { host, seed: &seed, left: budget.max(1), charge: Charge::default(), blamed: &blamed };
+        let activity = match caught(|| self.turn(event, &mut run)) {
+            Ok(activity) => activity,
+            Err(panic) => self.fail(panic, &mut run),
+        };
         run.settle();
         self.runs += 1;
         self.shared.report(self.index, activity, self.runs, |counts| self.pipe.report(counts));
@@ -114,4 +133,15 @@ impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
             Activity::Busy | Activity::New => IslandState::Ready,
         }
     }
+}
+
+/// Calls a pipe; gives the panic of a stage. On a target that aborts on panic nothing is caught.
+fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    // A pipe that has panicked is only aborted and counted, then dropped.
+    catch_unwind(AssertUnwindSafe(call))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a value that is no text")
 }

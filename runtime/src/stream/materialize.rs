@@ -1,11 +1,11 @@
 //! Islands become actors: one actor per island, under `/system`.
 //!
 //! An island's actor gets its island with its first message, then turns with events. It is never restarted: if its code
-//! panics, it stops, and the stream is aborted. It ends when its island has ended, after what is queued then.
+//! panics, it stops, and the stream fails with [`StreamError::Panic`]. It ends when its island has ended, after what is queued then.
 //!
-//! I1 a turn that comes while the last one's work is not over waits for it: turns of one island never overlap in virtual
-//!    time, whoever wakes it. I2 timers and requests die with the actor.
-//! I3 a stream whose system stops ends with an error at once ([`StreamError::Abrupt`](super::StreamError)).
+//! I1 turns of one island never overlap in virtual time, whoever wakes it: an actor has its next turn when its work is over.
+//! I2 timers and requests die with the actor.
+//! I3 a stream whose system stops ends with an error at once ([`StreamError::Abrupt`]).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,6 +21,7 @@ use super::interpreter::{Chain, ChainError};
 use super::island::{Island, IslandState};
 use super::local::TURN_BUDGET;
 use super::shared::{Control, Shared};
+use super::signal::StreamError;
 use super::value::Value;
 use crate::actor::{Actor, ActorRef, Context, Failure, Key, Props, SpawnError};
 use crate::id::StreamId;
@@ -218,8 +219,6 @@ struct IslandActor {
     events: VecDeque<Event>,
     /// `Again` is under way.
     again: bool,
-    /// The last turn's work is over then.
-    busy_until: Instant,
     ended: bool,
 }
 
@@ -233,7 +232,7 @@ impl Actor for IslandActor {
             Turn::Again => self.again = false,
             Turn::Event(event) => self.events.push_back(event),
         }
-        if cx.now() >= self.busy_until && !self.ended {
+        if !self.ended {
             self.turn(cx);
         }
         Ok(())
@@ -241,8 +240,8 @@ impl Actor for IslandActor {
 
     fn stopped(&mut self, _cx: &mut Context<'_, Self>) {
         if let (Some(begun), false) = (&self.begun, self.ended) {
-            let why = Control::Abort("an island ended before its stream".into());
-            begun.shared.leave(begun.index, why);
+            let why = StreamError::Killed("an island ended before its stream".into());
+            begun.shared.leave(begun.index, Control::Abort(why));
         }
     }
 }
@@ -253,7 +252,6 @@ impl IslandActor {
         let event = self.events.pop_front();
         let mut host = ActorHost { cx, links: &begun.links };
         let state = begun.island.run(event, &mut host, begun.batch);
-        self.busy_until = cx.now();
         match state {
             IslandState::Ended => {
                 self.ended = true;
