@@ -11,8 +11,8 @@ use footlights::actor::{Actor, ActorRef, Context, Failure, Props};
 use footlights::observe::Level;
 use footlights::system::ActorSystem;
 
-/// Messages of the large tests; fewer where optimisation is off, so that a test run stays short.
-const MANY: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
+/// Messages of the large tests.
+const MANY: u64 = 1_000_000;
 
 /// What the hopping actors share: who is there, and how often each number was handled.
 struct Ring {

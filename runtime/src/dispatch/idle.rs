@@ -114,7 +114,11 @@ mod loom_tests {
     use crate::sync::AtomicBool;
     use loom::sync::Arc;
 
-    /// One worker, one task: if the worker slept through it, loom reports the deadlock.
+    /// Switches of thread against its will in one execution of the larger model, at most.
+    const PREEMPTIONS: usize = 2;
+
+    /// One worker, one task: if the worker slept through it, loom reports the deadlock. Tried: without either fence, and
+    /// without the second look at the queues, it does.
     #[test]
     fn loom_no_wake_up_is_lost() {
         loom::model(|| {
@@ -136,7 +140,9 @@ mod loom_tests {
     /// Two sleepers and two tasks: both wake.
     #[test]
     fn loom_two_wakes_reach_two_sleepers() {
-        loom::model(|| {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(PREEMPTIONS); // all of them would take hours
+        model.check(|| {
             let idle = Arc::new(Idle::new(2));
             let left = Arc::new(AtomicUsize::new(0));
             let workers: Vec<_> = (0..2)

@@ -1,3 +1,5 @@
+//! What a mailbox promises to the cell that owns it.
+
 use std::task::{Poll, Waker};
 
 use super::*;
