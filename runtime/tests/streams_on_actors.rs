@@ -92,7 +92,7 @@ fn a_stage_that_panics_ends_the_stream_with_an_error_that_names_it() {
         let (done, _) = stream.run(system).unwrap();
         assert_eq!(system.block_on(done), Err(panic("map")));
         let stream =
-            Source::range(0..100).to(Sink::for_each(|n, _| assert!(n < 50, "planned: a stage panics")));
+            Source::range(0..100).to(Sink::for_each(|_, n| assert!(n < 50, "planned: a stage panics")));
         let (done, _) = stream.run(system).unwrap();
         assert_eq!(system.block_on(done), Err(panic("for_each")), "in the sink's own island");
     });

@@ -11,10 +11,7 @@
 //! I1 after `Ended` an island does nothing. I2 the stages of one island never run in parallel.
 //! It does not know what an actor is.
 
-use std::any::Any;
-use std::cell::OnceCell;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::cell::Answer;
 use super::counts::Activity;
@@ -42,6 +39,8 @@ pub enum IslandState {
 pub trait Island: Send {
     /// Gives it a turn.
     fn run(&mut self, event: Option<Event>, host: &mut dyn Host, budget: usize) -> IslandState;
+    /// Fails the whole stream: a turn ended with a panic that said this. It gets no turn any more.
+    fn fail(&mut self, text: &str, host: &mut dyn Host);
 }
 
 /// An island over a chain, typed or dynamic.
@@ -53,12 +52,15 @@ pub(crate) struct PipeIsland<P> {
     started: bool,
     control: Control,
     runs: u64,
+    /// The stage whose kernel has panicked.
+    blamed: Arc<OnceLock<Arc<str>>>,
 }
 
 impl<P: Pipe<Out = Never>> PipeIsland<P> {
     /// Makes the island number `index`.
     pub(crate) fn new(index: usize, pipe: P, shared: Arc<Shared>, seed: Rng) -> Self {
-        PipeIsland { index, pipe, shared, seed, started: false, control: Control::Run, runs: 0 }
+        let (control, blamed) = (Control::Run, Arc::default());
+        PipeIsland { index, pipe, shared, seed, started: false, control, runs: 0, blamed }
     }
 
     fn obey(&mut self, control: Control, run: &mut Run) {
@@ -68,18 +70,6 @@ impl<P: Pipe<Out = Never>> PipeIsland<P> {
             Control::Abort(error) => self.pipe.abort(error.clone(), run),
         }
         self.control = control;
-    }
-
-    /// The code of a stage has panicked: fails the whole stream, then lets the panic go on to the host.
-    fn fail(&mut self, panic: Box<dyn Any + Send>, run: &mut Run) -> ! {
-        let node = run.blamed.get().cloned().unwrap_or_else(|| "unknown".into());
-        let error = StreamError::Panic { node, text: panic_text(&*panic).into() };
-        self.shared.set_control(Control::Abort(error.clone()));
-        // What a stage that has panicked does now is of no interest.
-        let _ = caught(|| self.pipe.abort(error, run));
-        self.runs += 1;
-        self.shared.report(self.index, Activity::Ended, self.runs, |counts| self.pipe.report(counts));
-        resume_unwind(panic)
     }
 
     fn turn(&mut self, event: Option<Event>, run: &mut Run) -> Activity {
@@ -116,13 +106,10 @@ impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
         if self.pipe.ended().is_some() && self.started {
             return IslandState::Ended;
         }
-        let (seed, blamed) = (self.seed.clone(), OnceCell::new());
+        let (seed, blamed) = (self.seed.clone(), self.blamed.clone());
         let mut run =
             Run { host, seed: &seed, left: budget.max(1), charge: Charge::default(), blamed: &blamed };
-        let activity = match caught(|| self.turn(event, &mut run)) {
-            Ok(activity) => activity,
-            Err(panic) => self.fail(panic, &mut run),
-        };
+        let activity = self.turn(event, &mut run);
         run.settle();
         self.runs += 1;
         self.shared.report(self.index, activity, self.runs, |counts| self.pipe.report(counts));
@@ -133,15 +120,14 @@ impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
             Activity::Busy | Activity::New => IslandState::Ready,
         }
     }
-}
 
-/// Calls a pipe; gives the panic of a stage. On a target that aborts on panic nothing is caught.
-fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
-    // A pipe that has panicked is only aborted and counted, then dropped.
-    catch_unwind(AssertUnwindSafe(call))
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a value that is no text")
+    fn fail(&mut self, text: &str, host: &mut dyn Host) {
+        let (seed, blamed) = (self.seed.clone(), self.blamed.clone());
+        let node = blamed.get().cloned().unwrap_or_else(|| "unknown".into());
+        let error = StreamError::Panic { node, text: text.into() };
+        self.shared.leave(self.index, Control::Abort(error.clone()));
+        let mut run = Run { host, seed: &seed, left: 1, charge: Charge::default(), blamed: &blamed };
+        self.pipe.abort(error, &mut run);
+        self.shared.report(self.index, Activity::Ended, self.runs, |counts| self.pipe.report(counts));
+    }
 }

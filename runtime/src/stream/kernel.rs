@@ -8,8 +8,7 @@
 //! I3 a call that charged work or block is the last one of its island's run: what it emitted rests on the edge.
 //! It does not know who drives it, nor how its neighbours look.
 
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::counts::Counts;
@@ -204,11 +203,11 @@ pub struct Run<'h> {
     pub(crate) left: usize,
     pub(crate) charge: Charge,
     /// The stage whose kernel has panicked.
-    pub(crate) blamed: &'h OnceCell<Arc<str>>,
+    pub(crate) blamed: &'h OnceLock<Arc<str>>,
 }
 
 /// Names the stage that is called, if the call unwinds: forget it where the call returns.
-pub(crate) struct Blame<'a>(pub(crate) &'a OnceCell<Arc<str>>, pub(crate) &'a Tag);
+pub(crate) struct Blame<'a>(pub(crate) &'a OnceLock<Arc<str>>, pub(crate) &'a Tag);
 
 impl Drop for Blame<'_> {
     #[cold]

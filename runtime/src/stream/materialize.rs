@@ -23,6 +23,7 @@ use super::local::TURN_BUDGET;
 use super::shared::{Control, Shared};
 use super::signal::StreamError;
 use super::value::Value;
+use crate::actor::failure::catch;
 use crate::actor::{Actor, ActorRef, Context, Failure, Key, Props, SpawnError};
 use crate::id::StreamId;
 use crate::pattern::TaskContext;
@@ -232,10 +233,7 @@ impl Actor for IslandActor {
             Turn::Again => self.again = false,
             Turn::Event(event) => self.events.push_back(event),
         }
-        if !self.ended {
-            self.turn(cx);
-        }
-        Ok(())
+        if self.ended { Ok(()) } else { self.turn(cx) }
     }
 
     fn stopped(&mut self, _cx: &mut Context<'_, Self>) {
@@ -247,11 +245,22 @@ impl Actor for IslandActor {
 }
 
 impl IslandActor {
-    fn turn(&mut self, cx: &mut Context<'_, Self>) {
-        let Some(begun) = &mut self.begun else { return };
+    fn turn(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let Some(begun) = &mut self.begun else { return Ok(()) };
         let event = self.events.pop_front();
         let mut host = ActorHost { cx, links: &begun.links };
-        let state = begun.island.run(event, &mut host, begun.batch);
+        let state = match catch(|| Ok(begun.island.run(event, &mut host, begun.batch))) {
+            Ok(state) => state,
+            Err(panic) => {
+                self.ended = true;
+                // A stage that panics once more on its way out has told its error already.
+                let _ = catch(|| {
+                    begun.island.fail(panic.text(), &mut host);
+                    Ok(())
+                });
+                return Err(panic);
+            }
+        };
         match state {
             IslandState::Ended => {
                 self.ended = true;
@@ -261,6 +270,7 @@ impl IslandActor {
             _ if !self.events.is_empty() => self.run_again(cx),
             _ => {}
         }
+        Ok(())
     }
 
     fn run_again(&mut self, cx: &mut Context<'_, Self>) {
