@@ -402,7 +402,7 @@ fn s5_a_stop_wins_over_a_restart_wherever_that_stands() {
         actor.stop();
         probe.expect_terminated(system);
         assert!(system.now() < Instant::ZERO + MS * 1_000, "it did not wait for the delay");
-        assert_eq!(system.snapshot().timers, 0, "and the delay is called off");
+        wait_until(system, "the delay to be called off", || system.snapshot().timers == 0);
         expect_all(system, &probe, &["slow started 1", "slow pre_restart"]);
         // While its children are being stopped for the restart.
         let parent = node(system, &probe, "parent");

@@ -225,6 +225,19 @@ fn grouping_wraps_actors_and_leaves_stream_stages_alone() {
 }
 
 #[test]
+fn a_stream_is_wired_stage_by_stage() {
+    let mut state = ready();
+    let ids: Vec<String> =
+        ["range", "map", "buffer", "for_each"].iter().map(|kind| place(&mut state, kind, 0)).collect();
+    for pair in ids.windows(2) {
+        connect(&mut state, &pair[0], &pair[1]);
+    }
+    assert_eq!(state.doc.edges.len(), 3, "{}", state.announce);
+    reduce(&mut state, Action::Reload);
+    assert_eq!(state.problems, vec![]);
+}
+
+#[test]
 fn a_supervisor_never_comes_under_its_own_child() {
     let mut state = ready();
     let outer = place(&mut state, "supervisor", 0);

@@ -9,12 +9,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::cell::{AnyCell, Cell, Door, Refusal, signal};
+use super::cell::{AnyCell, Cell, signal};
+use super::doors::{Door, Refusal};
 use super::failure::catch;
+use super::outbox::Outbox;
 use super::signal::Signal;
 use crate::dispatch::Worker;
 use crate::id::ActorId;
-use crate::mailbox::Ticket;
+use crate::mailbox::{OverflowStrategy, Ticket};
 use crate::observe::{ActorSnapshot, StopReason};
 
 /// Names one actor that understands `M`. Cheap to clone; equal if it is the same actor; outlives restarts, not the stop.
@@ -47,11 +49,16 @@ impl<M: fmt::Debug> std::error::Error for TellError<M> {}
 pub enum SendError<M> {
     /// The actor has ended.
     Closed(M),
+    /// There is no room, and the mailbox's policy is to say so at once (RejectToSender).
+    Full(M),
 }
 
 impl<M> fmt::Display for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the actor has ended")
+        match self {
+            SendError::Closed(_) => write!(f, "the actor has ended"),
+            SendError::Full(_) => write!(f, "the mailbox is full"),
+        }
     }
 }
 
@@ -64,14 +71,40 @@ pub trait Tell<M> {
 }
 
 /// The way a message takes: from outside, or from a running handler.
-#[derive(Debug)]
-pub struct Via<'a>(pub(crate) Option<&'a mut Worker>);
+#[derive(Default)]
+pub struct Via<'a> {
+    pub(crate) worker: Option<&'a mut Worker>,
+    outbox: Option<&'a mut Outbox>,
+}
+
+impl<'a> Via<'a> {
+    /// From a worker, if it is one, without regard to a sender's outbox.
+    pub(crate) fn by(worker: Option<&'a mut Worker>) -> Self {
+        Via { worker, outbox: None }
+    }
+
+    /// From a running handler: what it has waiting for a target goes first.
+    pub(crate) fn handler(worker: &'a mut Worker, outbox: &'a mut Outbox) -> Self {
+        Via { worker: Some(worker), outbox: Some(outbox) }
+    }
+
+    /// Lends the way for one of several messages.
+    pub(crate) fn reborrow(&mut self) -> Via<'_> {
+        Via { worker: self.worker.as_deref_mut(), outbox: self.outbox.as_deref_mut() }
+    }
+}
+
+impl fmt::Debug for Via<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.outbox.is_some() { "Via(handler)" } else { "Via(outside)" })
+    }
+}
 
 impl<M: std::marker::Send + 'static> ActorRef<M> {
     /// Sends a message and does not wait. To an actor that has ended it becomes a dead letter; if the mailbox is full its
     /// policy decides.
     pub fn tell(&self, message: M) {
-        self.tell_via(message, Via(None));
+        self.tell_via(message, Via::default());
     }
 
     /// Sends a message, or hands it back.
@@ -85,11 +118,12 @@ impl<M: std::marker::Send + 'static> ActorRef<M> {
         })
     }
 
-    /// Sends a message, waiting for room; waiting senders are served first come, first served. Dropping the future gives
-    /// the place up. In a handler use [`Context::send`](super::Context::send).
+    /// Sends a message. To a mailbox with backpressure it waits for room; waiting senders are served first come, first
+    /// served, and dropping the future gives the place up. With DropNew and DropOldest it does as [`ActorRef::tell`]. In a
+    /// handler use [`Context::send`](super::Context::send).
     ///
     /// # Errors
-    /// [`SendError::Closed`] if the actor ends meanwhile.
+    /// [`SendError::Closed`] if the actor ends meanwhile; [`SendError::Full`] at once if the policy is RejectToSender.
     pub fn send(&self, message: M) -> Send<M> {
         Send { target: self.clone(), message: Some(message), ticket: Ticket::default() }
     }
@@ -147,8 +181,13 @@ impl<M: std::marker::Send + 'static> ActorRef<M> {
 
 impl<M: std::marker::Send + 'static> Tell<M> for ActorRef<M> {
     fn tell_via(&self, message: M, via: Via<'_>) {
+        if let Some(outbox) = via.outbox
+            && outbox.holds_for(self.id())
+        {
+            return outbox.push(self.0.clone(), message);
+        }
         // A tell is never handed back.
-        let _ = self.0.send(message, Door::Tell, via.0);
+        let _ = self.0.send(message, Door::Tell, via.worker);
     }
 }
 
@@ -240,7 +279,7 @@ impl<N> Recipient<N> {
 
     /// Sends a message and does not wait.
     pub fn tell(&self, message: N) {
-        (self.0)(message, Via(None));
+        (self.0)(message, Via::default());
     }
 }
 
@@ -280,6 +319,9 @@ impl<M: std::marker::Send + 'static> Future for Send<M> {
     fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let cell = this.target.0.clone();
+        if let Some(done) = this.try_without_waiting() {
+            return Poll::Ready(done);
+        }
         match cell.mailbox.poll_reserve(&mut this.ticket, cx.waker()) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(granted) => {
@@ -291,6 +333,23 @@ impl<M: std::marker::Send + 'static> Future for Send<M> {
                 Poll::Ready(sent.map_err(SendError::Closed))
             }
         }
+    }
+}
+
+impl<M: std::marker::Send + 'static> Send<M> {
+    /// Sends at once if the mailbox's policy is not to make senders wait.
+    fn try_without_waiting(&mut self) -> Option<Result<(), SendError<M>>> {
+        let door = match self.target.0.mailbox.overflow() {
+            OverflowStrategy::Backpressure => return None,
+            OverflowStrategy::DropNew | OverflowStrategy::DropOldest => Door::Route,
+            OverflowStrategy::RejectToSender => Door::Try,
+        };
+        let message = self.message.take()?;
+        let sent = self.target.0.send(message, door, None);
+        Some(sent.map_err(|refusal| match refusal {
+            Refusal::Full(message) => SendError::Full(message),
+            Refusal::Closed(message) => SendError::Closed(message),
+        }))
     }
 }
 

@@ -15,9 +15,9 @@ use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
 use crate::id::ActorId;
-use crate::mailbox::{Envelope, Lanes, Ordered, OverflowStrategy, Pushed};
-use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, Level, StopReason};
-use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::mailbox::{Envelope, Lanes, Ordered};
+use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, StopReason};
+use crate::sync::{Mutex, Ordering};
 
 /// What lies in a user lane.
 pub(crate) enum Item<M> {
@@ -98,211 +98,7 @@ pub(crate) trait AnyCell: Send + Sync {
 /// What a panic in the drop of a message is reported as.
 pub(super) const MESSAGE_DROP: &str = "drop of a message";
 
-/// Which door a message came by, hence what happens when there is no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
-    /// Never hands back.
-    Tell,
-    /// Hands back what is not taken.
-    Try,
-    /// Hands back what is closed, as routers need it.
-    Route,
-}
-
-/// Why a message was handed back.
-pub(crate) enum Refusal<M> {
-    Full(M),
-    Closed(M),
-}
-
 impl<M: Send + 'static> Cell<M> {
-    /// Sends a message; what is done now by a run that charged work becomes visible later.
-    pub(crate) fn send(
-        self: &Arc<Self>,
-        message: M,
-        door: Door,
-        by: Option<&mut Worker>,
-    ) -> Result<(), Refusal<M>> {
-        let shared = &self.head.shared;
-        let Some(at) = shared.dispatcher.later() else {
-            let envelope = self.envelope(Item::Message(message));
-            self.record_sent(&envelope);
-            return match self.mailbox.push_plain(envelope) {
-                Ok(wake) => {
-                    self.wake(wake, by);
-                    Ok(())
-                }
-                Err(envelope) => self.enqueue(envelope, door, by),
-            };
-        };
-        if self.mailbox.is_closed() {
-            // Its fate is known now, so nothing of it need be on its way.
-            let envelope = self.envelope(Item::Message(message));
-            return self.enqueue(envelope, door, None);
-        }
-        let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
-        if door == Door::Try && !evicts && self.mailbox.is_full() {
-            self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(Refusal::Full(message));
-        }
-        let envelope = self.envelope(Item::Message(message));
-        self.record_sent(&envelope);
-        self.mailbox.depart();
-        let cell = self.clone();
-        let arrive = move || {
-            cell.arrive();
-            // The door is Tell from here on: there is nobody left to hand back to.
-            let _ = cell.enqueue(envelope, Door::Tell, None);
-        };
-        shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
-        Ok(())
-    }
-
-    /// Ends the way of a message that is visible from now on.
-    fn arrive(&self) {
-        if self.mailbox.arrive() {
-            self.head.shared.landed();
-        }
-    }
-
-    /// Puts in an item that was ordered by this actor itself, or that has room by a ticket.
-    pub(crate) fn send_own(self: &Arc<Self>, item: Item<M>, by: Option<&mut Worker>) -> Result<(), ()> {
-        let envelope = self.envelope(item);
-        let shared = &self.head.shared;
-        if let Some(at) = shared.dispatcher.later()
-            && !self.mailbox.is_closed()
-        {
-            let cell = self.clone();
-            self.mailbox.depart();
-            self.record_sent(&envelope);
-            let arrive = move || {
-                cell.arrive();
-                let _ = cell.enqueue_own(envelope, None);
-            };
-            shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
-            return Ok(());
-        }
-        self.record_sent(&envelope);
-        self.enqueue_own(envelope, by)
-    }
-
-    fn enqueue_own(self: &Arc<Self>, envelope: Envelope<Item<M>>, by: Option<&mut Worker>) -> Result<(), ()> {
-        match self.mailbox.push_own(envelope) {
-            Pushed::Accepted { wake, .. } => {
-                self.wake(wake, by);
-                Ok(())
-            }
-            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => {
-                self.dead_on_arrival(envelope);
-                Err(())
-            }
-        }
-    }
-
-    /// Counts what reached a closed mailbox. Ticks and notices were ordered by the dead: they leave no dead letter.
-    fn dead_on_arrival(&self, envelope: Envelope<Item<M>>) {
-        let head = &self.head;
-        if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
-            head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
-        }
-        head.discard(MESSAGE_DROP, envelope);
-    }
-
-    /// Puts a message into the room that `ticket` holds.
-    pub(crate) fn send_granted(
-        self: &Arc<Self>,
-        ticket: crate::mailbox::Ticket,
-        message: M,
-        by: Option<&mut Worker>,
-    ) -> Result<(), M> {
-        let envelope = self.envelope(Item::Message(message));
-        self.record_sent(&envelope);
-        match self.mailbox.push_granted(ticket, envelope) {
-            Pushed::Accepted { wake, .. } => {
-                self.wake(wake, by);
-                Ok(())
-            }
-            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => {
-                Err(into_message(envelope))
-            }
-        }
-    }
-
-    fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
-        let shared = &self.head.shared;
-        Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now() }
-    }
-
-    fn record_sent(&self, envelope: &Envelope<Item<M>>) {
-        let shared = &self.head.shared;
-        if shared.log.wants(Level::Message) {
-            let (message, from) = (envelope.id, shared.log.current());
-            self.head.record(EventKind::Sent { message, from, visible_at: envelope.at });
-        }
-    }
-
-    fn enqueue(
-        self: &Arc<Self>,
-        envelope: Envelope<Item<M>>,
-        door: Door,
-        by: Option<&mut Worker>,
-    ) -> Result<(), Refusal<M>> {
-        match self.mailbox.push(envelope) {
-            Pushed::Accepted { wake, evicted, high } => {
-                if let Some(depth) = high {
-                    self.head.record(EventKind::MailboxHigh { depth: depth as u64 });
-                }
-                if let Some(victim) = evicted {
-                    self.head.record(EventKind::Dropped { reason: DropReason::Evicted, message: victim.id });
-                    self.head.discard(MESSAGE_DROP, victim);
-                }
-                self.wake(wake, by);
-                Ok(())
-            }
-            Pushed::Closed(envelope) if door != Door::Tell => Err(Refusal::Closed(into_message(envelope))),
-            Pushed::Full(envelope) | Pushed::HoldFull(envelope) if door == Door::Try => {
-                self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-                Err(Refusal::Full(into_message(envelope)))
-            }
-            Pushed::Closed(envelope) => {
-                self.dead_on_arrival(envelope);
-                Ok(())
-            }
-            Pushed::Full(envelope) if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
-                self.lose(&self.head.counts.dead_at_door);
-                let (head, reason) = (&self.head, DeadLetterReason::Rejected);
-                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
-                head.discard(MESSAGE_DROP, envelope);
-                Ok(())
-            }
-            Pushed::Full(envelope) => {
-                self.drop_at_door(envelope, DropReason::MailboxFull);
-                Ok(())
-            }
-            Pushed::HoldFull(envelope) => {
-                self.drop_at_door(envelope, DropReason::HoldFull);
-                Ok(())
-            }
-        }
-    }
-
-    fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
-        self.lose(&self.head.counts.dropped_at_door);
-        self.head.record(EventKind::Dropped { reason, message: envelope.id });
-        self.head.discard(MESSAGE_DROP, envelope);
-    }
-
-    fn lose(&self, fate: &AtomicU64) {
-        self.head.counts.lost_at_door.fetch_add(1, Ordering::Relaxed);
-        fate.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn wake(self: &Arc<Self>, wake: bool, by: Option<&mut Worker>) {
-        if wake {
-            self.head.shared.dispatcher.schedule(self.clone(), by);
-        }
-    }
-
     /// Counts what was accepted and has no fate yet, the message in hand included.
     pub(crate) fn pending(&self) -> u64 {
         let (counts, gauge) = (&self.head.counts, self.mailbox.gauge());
@@ -330,13 +126,6 @@ impl<M: Send + 'static> Cell<M> {
             refused: counts.refused.load(Ordering::Relaxed),
             ..Ledger::default()
         }
-    }
-}
-
-fn into_message<M>(envelope: Envelope<Item<M>>) -> M {
-    match envelope.item {
-        Item::Message(message) | Item::Answer(_, message) => message,
-        Item::Tick(_) | Item::Notice(..) | Item::Drain => unreachable!("only messages are handed back"),
     }
 }
 

@@ -19,7 +19,7 @@ use super::signal::Signal;
 use crate::dispatch::{Due, Worker};
 use crate::id::ActorId;
 use crate::observe::{Decided, EventKind, StopReason};
-use crate::supervise::{Directive, FailureKind, RestartLog, Strategy, decide};
+use crate::supervise::{Directive, FailureKind, RestartLog, RestartType, Strategy, decide};
 use crate::time::{Instant, TimerKey, nanos};
 
 /// A parent's running restarts and stops, and its shared budget.
@@ -115,7 +115,12 @@ impl Conduct {
         };
         let restart_type = entry.restart_type;
         let decision = decide(strategy, report.kind, report.code, budget, now, &mut entry.rng, restart_type);
-        let affected = ids[decision.affected(position, ids.len())].to_vec();
+        // A temporary child is only stopped, alone: its siblings have done nothing.
+        let alone = restart_type == RestartType::Temporary && !decision.exhausted;
+        let affected = match alone && decision.asked == Directive::Restart {
+            true => vec![child],
+            false => ids[decision.affected(position, ids.len())].to_vec(),
+        };
         let cell = entry.cell.clone();
         let head = cell.head();
         let decided = Decided {
@@ -274,7 +279,7 @@ impl Group {
                 }
                 Stage::Halting(at) => {
                     self.stage = Stage::Halting(at - 1);
-                    let what = match self.stop {
+                    let what = match self.stop || self.is_temporary(parent, at - 1) {
                         true => Signal::Stop(self.stop_reason(at - 1)),
                         false => Signal::Halt(self.report_for(at - 1)),
                     };
@@ -301,6 +306,12 @@ impl Group {
         let Some(cell) = cell else { return false };
         signal(&cell, what, Some(by));
         true
+    }
+
+    /// Is true if this member is never restarted, only stopped.
+    fn is_temporary(&self, parent: &Head, at: usize) -> bool {
+        let mut book = parent.children.lock();
+        book.get_mut(self.members[at]).is_some_and(|child| child.restart_type == RestartType::Temporary)
     }
 
     fn report_for(&self, at: usize) -> Report {
@@ -331,6 +342,9 @@ impl Group {
         if self.delay_ns == 0 {
             signal(&me, Signal::BackoffOver(id), None);
             return;
+        }
+        for member in &self.members {
+            parent.shared.record(*member, EventKind::BackoffBegan { delay_ns: self.delay_ns });
         }
         let due = parent.shared.now() + std::time::Duration::from_nanos(self.delay_ns);
         let over = move || signal(&me, Signal::BackoffOver(id), None);

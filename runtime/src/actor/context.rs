@@ -8,15 +8,16 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::actor_ref::{ActorRef, AnyRef, Recipient, Tell, Via};
-use super::cell::{AnyCell, Cell, Door, Item, signal};
+use super::cell::{AnyCell, Cell, Item, signal};
+use super::doors::{Door, Refusal};
 use super::life::Own;
-use super::outbox::OUTBOX_MAX;
 use super::path::SpawnError;
 use super::signal::Signal;
 use super::timers::TimerScope;
 use super::watch::{Terminated, WatchError};
 use super::{Actor, Cancel, Props};
 use crate::dispatch::{Due, Worker};
+use crate::mailbox::OverflowStrategy;
 use crate::observe::EventKind;
 use crate::rng::Rng;
 use crate::sync::Ordering;
@@ -67,22 +68,24 @@ impl<'a, A: Actor> Context<'a, A> {
 
     // --- talking ---
 
-    /// Sends a message and does not wait. Messages to one target keep their order; to keep it with those of
-    /// [`Context::send`] as well, use `send` for all of them.
+    /// Sends a message and does not wait. Messages to one target keep their order: while some of [`Context::send`] wait
+    /// for room there, this one queues behind them.
     pub fn tell<N>(&mut self, target: &impl Tell<N>, message: N) {
-        target.tell_via(message, Via(Some(self.worker)));
+        target.tell_via(message, Via::handler(self.worker, &mut self.own.outbox));
     }
 
-    /// Sends a message; if the mailbox is full the message waits in this actor's outbox, and the actor reads no further
-    /// messages until it is out.
+    /// Sends a message; if a mailbox with backpressure is full the message waits in this actor's outbox, and the actor reads
+    /// no further messages until it is out. To any other mailbox it does as [`Context::tell`]. More than 1,024 waiting
+    /// messages are a failure of kind Overflow.
     pub fn send<N: Send + 'static>(&mut self, target: &ActorRef<N>, message: N) {
-        if self.own.outbox.len() >= OUTBOX_MAX {
-            self.own.overflowed = true;
-            self.cell.head.counts.outbox_overflow(&self.cell.head);
-            return;
+        let mailbox = &target.0.mailbox;
+        let waits = mailbox.capacity().is_some() && mailbox.overflow() == OverflowStrategy::Backpressure;
+        if !waits {
+            return self.tell(target, message);
         }
+        let first = self.own.outbox.is_empty();
         self.own.outbox.push(target.0.clone(), message);
-        if self.cell.head.shared.dispatcher.later().is_none() {
+        if first {
             let me: Arc<dyn AnyCell> = self.cell.clone();
             self.own.outbox.flush(&me, self.worker);
         }
@@ -106,7 +109,7 @@ impl<'a, A: Actor> Context<'a, A> {
         back: impl FnOnce(N) -> A::Msg,
     ) {
         if let Err(refusal) = target.0.send(message, Door::Try, Some(self.worker)) {
-            let (super::cell::Refusal::Full(message) | super::cell::Refusal::Closed(message)) = refusal;
+            let (Refusal::Full(message) | Refusal::Closed(message)) = refusal;
             let message = back(message);
             self.tell_own(message);
         }

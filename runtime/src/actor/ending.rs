@@ -19,6 +19,8 @@ impl<A: Actor> Life<A> {
         if matches!(self.own.phase, Phase::Stopping(_) | Phase::Ended) {
             return Ran::Nothing;
         }
+        let me: Arc<dyn AnyCell> = cell.clone();
+        self.own.outbox.flush(&me, worker); // what has found room meanwhile was sent before the end
         let reason = match (&self.failing, reason) {
             (Some((why, _)), StopReason::Stopped) if self.own.phase == Phase::Failed => {
                 StopReason::Failed(why.kind())
@@ -51,6 +53,10 @@ impl<A: Actor> Life<A> {
         self.own.tasks.cancel();
         head.discard(MESSAGE_DROP, self.failing.take());
         self.drop_instance(cell);
+        // What makes instances may hold references: a chain of the dead must not hang on them.
+        let ended: super::Factory<A> = Arc::new(|| Err(super::Failure::new("ended", "the actor has ended")));
+        head.discard("drop of the factory", std::mem::replace(&mut self.props.factory, ended));
+        self.count_lost(cell);
         let unsent = self.own.outbox.clear();
         for _ in 0..unsent.len() {
             let reason = DeadLetterReason::StoppedWithMail;

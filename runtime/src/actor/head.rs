@@ -24,6 +24,8 @@ pub(crate) struct Head {
     pub(crate) counts: Counts,
     state: AtomicU32,
     pub(crate) incarnation: AtomicU32,
+    /// Suspensions from above that this actor is under.
+    pub(crate) suspends: AtomicU32,
     in_run: AtomicBool,
     has_orphans: AtomicBool,
     orphans: Mutex<Vec<Box<dyn Orphan>>>,
@@ -80,6 +82,7 @@ impl Head {
             counts: Counts::default(),
             state: AtomicU32::new(ActorState::Starting as u32),
             incarnation: AtomicU32::new(0),
+            suspends: AtomicU32::new(0),
             in_run: AtomicBool::new(false),
             has_orphans: AtomicBool::new(false),
             orphans: Mutex::default(),
@@ -158,10 +161,12 @@ impl Head {
 }
 
 impl Counts {
-    /// Counts a message that found the outbox full: it is dropped, and its run will fail.
-    pub(crate) fn outbox_overflow(&self, head: &Head) {
-        self.lost_at_door.fetch_add(1, Ordering::Relaxed);
-        self.dropped_at_door.fetch_add(1, Ordering::Relaxed);
-        head.record(EventKind::Dropped { reason: DropReason::MailboxFull, message: crate::id::MsgId(0) });
+    /// Counts messages that found the outbox full: they were dropped, and their run fails.
+    pub(crate) fn outbox_overflow(&self, head: &Head, lost: usize) {
+        self.lost_at_door.fetch_add(lost as u64, Ordering::Relaxed);
+        self.dropped_at_door.fetch_add(lost as u64, Ordering::Relaxed);
+        for _ in 0..lost {
+            head.record(EventKind::Dropped { reason: DropReason::MailboxFull, message: crate::id::MsgId(0) });
+        }
     }
 }

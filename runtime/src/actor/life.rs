@@ -29,7 +29,7 @@ use crate::id::ActorId;
 use crate::mailbox::Envelope;
 use crate::observe::{EventKind, StopReason};
 use crate::rng::Rng;
-use crate::supervise::FailureKind;
+use crate::supervise::{FailureKind, RestartType};
 use crate::sync::Ordering;
 use crate::time::Instant;
 
@@ -50,7 +50,6 @@ pub(crate) struct Own<M> {
     pub(super) rng: Rng,
     pub(super) tasks: Tasks,
     pub(super) stop_asked: bool,
-    pub(super) overflowed: bool,
     pub(super) watchers: Watchers,
     pub(super) conduct: Conduct,
     pub(super) batch: VecDeque<Envelope<Item<M>>>,
@@ -94,7 +93,8 @@ pub(super) enum Ran {
 }
 
 impl<A: Actor> Life<A> {
-    pub(crate) fn new(props: Props<A>, rng: Rng) -> Self {
+    /// Makes the life of an actor that begins under `suspends` suspensions from above.
+    pub(crate) fn new(props: Props<A>, rng: Rng, suspends: u32) -> Self {
         let own = Own {
             timers: Timers::default(),
             watching: Watching::default(),
@@ -102,12 +102,11 @@ impl<A: Actor> Life<A> {
             rng,
             tasks: Tasks::default(),
             stop_asked: false,
-            overflowed: false,
             watchers: Watchers::default(),
             conduct: Conduct::default(),
             batch: VecDeque::new(),
             quota: 0,
-            suspends: 0,
+            suspends,
             phase: Phase::New,
             ever_ran: false,
             said_goodbye: false,
@@ -148,13 +147,13 @@ impl<A: Actor> Life<A> {
             Signal::Halt(report) => return self.halt(cell, report, worker),
             Signal::Continue if self.own.phase == Phase::Failed => return self.go_on(cell, worker),
             Signal::Suspend => {
-                self.own.suspends += 1;
+                self.suspend(cell, 1);
                 self.suspend_children(cell, worker);
                 self.open_or_shut(cell);
                 head.record(EventKind::Suspended);
             }
             Signal::Resume => {
-                self.own.suspends = self.own.suspends.saturating_sub(1);
+                self.suspend(cell, -1);
                 self.resume_children(cell, worker);
                 self.open_or_shut(cell);
                 head.record(EventKind::Resumed);
@@ -177,6 +176,13 @@ impl<A: Actor> Life<A> {
             Signal::Start | Signal::Begin | Signal::Continue => {}
         }
         Ran::Nothing
+    }
+
+    /// Counts a suspension from above; children made meanwhile take the count over.
+    fn suspend(&mut self, cell: &Arc<Cell<A::Msg>>, by: i32) {
+        self.own.suspends = self.own.suspends.saturating_add_signed(by);
+        // Ordering: Relaxed, read by this actor's own runs, which spawn.
+        cell.head.suspends.store(self.own.suspends, Ordering::Relaxed);
     }
 
     // --- start -------------------------------------------------------------------------------------------------------
@@ -247,7 +253,7 @@ impl<A: Actor> Life<A> {
         worker: &mut Worker,
     ) {
         let head = &cell.head;
-        self.own.overflowed = false;
+        self.count_lost(cell);
         let report = why.report();
         let message = match why.take_message() {
             Some(returned) => {
@@ -268,6 +274,12 @@ impl<A: Actor> Life<A> {
                 signal(&me, Signal::Stop(StopReason::SystemShutdown), Some(worker));
             }
         }
+    }
+
+    /// Counts what found the outbox full in the present run.
+    pub(super) fn count_lost(&mut self, cell: &Arc<Cell<A::Msg>>) {
+        let lost = self.own.outbox.take_lost();
+        cell.head.counts.outbox_overflow(&cell.head, lost);
     }
 
     fn child_failed(
@@ -350,7 +362,11 @@ impl<A: Actor> Life<A> {
         self.own.tasks.cancel();
         self.drop_instance(cell);
         self.own.phase = Phase::Halted;
-        self.own.stop_asked = false;
+        if std::mem::take(&mut self.own.stop_asked) && self.props.restart_type != RestartType::Permanent {
+            // It had asked to stop before it failed, or in its last hook: a stop is never undone.
+            self.stop(cell, StopReason::Stopped, worker);
+            return;
+        }
         self.open_or_shut(cell);
         cell.mailbox.hold(Some(self.props.hold as usize));
         self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);

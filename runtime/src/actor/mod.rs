@@ -17,6 +17,7 @@ pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
 pub(crate) mod context;
+pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
 pub(crate) mod head;

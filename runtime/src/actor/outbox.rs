@@ -7,18 +7,20 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::task::{Poll, Wake, Waker};
 
-use super::cell::{AnyCell, Cell, signal};
+use super::cell::{AnyCell, Cell, MESSAGE_DROP, signal};
 use super::signal::Signal;
 use crate::dispatch::Worker;
 use crate::id::ActorId;
 use crate::mailbox::Ticket;
 
 /// Messages that may wait, at most.
-pub(crate) const OUTBOX_MAX: usize = 1_024;
+const OUTBOX_MAX: usize = 1_024;
 
 #[derive(Default)]
 pub(crate) struct Outbox {
     waiting: VecDeque<Box<dyn Waiting>>,
+    /// Messages that found it full in the present run, which will fail for it.
+    lost: usize,
 }
 
 /// One message on its way to one mailbox.
@@ -48,7 +50,7 @@ impl<M: Send + 'static> Waiting for Parcel<M> {
                     };
                     if let Some(message) = refused {
                         // Closed: a tell makes it a dead letter, as it would any other.
-                        let _ = self.target.send(message, super::cell::Door::Tell, None);
+                        let _ = self.target.send(message, super::doors::Door::Tell, None);
                     }
                 }
                 true
@@ -77,13 +79,29 @@ impl Wake for RoomWaker {
 }
 
 impl Outbox {
-    /// Puts a message at the end of the line.
+    /// Puts a message at the end of the line; one that finds it full is lost.
     pub(crate) fn push<M: Send + 'static>(&mut self, target: Arc<Cell<M>>, message: M) {
-        self.waiting.push_back(Box::new(Parcel {
-            target,
-            message: Some(message),
-            ticket: Ticket::default(),
-        }));
+        if self.waiting.len() >= OUTBOX_MAX {
+            self.lost += 1;
+            return target.head.discard(MESSAGE_DROP, message);
+        }
+        let parcel = Parcel { target, message: Some(message), ticket: Ticket::default() };
+        self.waiting.push_back(Box::new(parcel));
+    }
+
+    /// Is true if a message to `target` waits: later ones must queue behind it.
+    pub(crate) fn holds_for(&self, target: ActorId) -> bool {
+        self.waiting.iter().any(|parcel| parcel.target() == target)
+    }
+
+    /// Counts what was lost, since last asked.
+    pub(crate) fn take_lost(&mut self) -> usize {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Is true if something was lost.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost > 0
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -195,15 +195,15 @@ impl<A: Actor> Life<A> {
     /// Does what a run asked for, if it asked for anything.
     #[inline]
     pub(super) fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        let asked = self.own.overflowed || self.own.stop_asked || self.own.kill_asked;
-        if asked || !self.own.outbox.is_empty() {
+        let asked = self.own.stop_asked || self.own.kill_asked;
+        if asked || !self.own.outbox.is_empty() || self.own.outbox.has_lost() {
             self.do_as_asked(cell, worker);
         }
     }
 
     #[inline(never)]
     fn do_as_asked(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        if self.own.overflowed {
+        if self.own.outbox.has_lost() {
             let why = Failure::of(FailureKind::Overflow, "outbox", "more than 1,024 messages wait for room");
             self.record_failed(cell, &why, MsgId(0));
             return self.fail(cell, why, None, worker);
@@ -225,9 +225,7 @@ impl<A: Actor> Life<A> {
             return self.fail(cell, why, None, worker);
         }
         if !self.own.outbox.is_empty() {
-            self.open_or_shut(cell);
-            let me: Arc<dyn AnyCell> = cell.clone();
-            signal(&me, Signal::Flush, Some(worker));
+            self.flush(cell, worker);
         }
     }
 

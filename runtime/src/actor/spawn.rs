@@ -16,7 +16,7 @@ use crate::id::ActorId;
 use crate::mailbox::Lanes;
 use crate::observe::EventKind;
 use crate::supervise::ChildBudget;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, Ordering};
 
 /// Labels of the generators that an actor needs, derived from its id.
 const RNG_BEHAVIOUR: u64 = 1 << 60;
@@ -71,10 +71,13 @@ fn make<A: Actor>(
     parent: Option<Arc<dyn AnyCell>>,
     props: Props<A>,
 ) -> Arc<Cell<A::Msg>> {
+    // Ordering: Relaxed, written by the parent's own runs.
+    let suspends = parent.as_ref().map_or(0, |parent| parent.head().suspends.load(Ordering::Relaxed));
     let head = Head::new(id, path, depth, parent, shared.clone());
+    head.suspends.store(suspends, Ordering::Relaxed);
     let mailbox = Lanes::new(props.mailbox);
     let rng = shared.rng(RNG_BEHAVIOUR | id.0);
-    Arc::new(Cell { head, mailbox, behaviour: Mutex::new(Box::new(Life::new(props, rng))) })
+    Arc::new(Cell { head, mailbox, behaviour: Mutex::new(Box::new(Life::new(props, rng, suspends))) })
 }
 
 /// Takes a cell into the book of the living.

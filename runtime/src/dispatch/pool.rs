@@ -2,7 +2,9 @@
 //!
 //! I1 a worker sleeps only after it has announced itself and looked again (see `idle`).
 //! I2 threads hold the pool's inner part, never the other way round: [`Pool::stop`] ends them all.
-//! The timer thread only queues; no user code runs on it.
+//! I3 while a worker is awake the *timer thread* ticks: it keeps the coarse clock, and it wakes a sleeper for a task that
+//!    waits in the slot of a worker whose run takes long. When all sleep, it sleeps too, until the next timer.
+//! Besides, the timer thread delivers what is due. Of user code it runs what makes a message of an answer, and drops.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +12,14 @@ use std::time::Duration;
 use super::idle::Idle;
 use super::worker::Queues;
 use super::{Due, Next, Run, Task, Worker};
-use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Counter, Mutex, Ordering};
 use crate::time::system::SystemClock;
 use crate::time::{Instant, TimerKey, TimerQueue};
 
 /// Searches before a worker goes to sleep.
 const SPINS: u32 = 200;
-/// Activations between two looks at the clock for the coarse time.
-const CLOCK_EVERY: u32 = 32;
+/// How often the timer thread looks after awake workers; the coarse clock lags by about this.
+const TICK: Duration = Duration::from_millis(2);
 
 /// Drives worker threads; see the module's page.
 pub(crate) struct Pool {
@@ -32,8 +34,19 @@ struct Inner {
     coarse: AtomicU64,
     throughput: u32,
     stopping: AtomicBool,
-    timers: Mutex<TimerQueue<Due>>,
+    timers: Mutex<Timers>,
     timer_bell: Condvar,
+    /// True while the timer thread ticks: the coarse clock is then good.
+    ticking: AtomicBool,
+    /// Activations begun, by worker.
+    activations: Vec<Counter>,
+}
+
+#[derive(Default)]
+struct Timers {
+    queue: TimerQueue<Due>,
+    /// True from the taking of a timer to the end of its delivery.
+    firing: bool,
 }
 
 impl Pool {
@@ -49,8 +62,10 @@ impl Pool {
             coarse: AtomicU64::new(0),
             throughput,
             stopping: AtomicBool::new(false),
-            timers: Mutex::new(TimerQueue::new()),
+            timers: Mutex::default(),
             timer_bell: Condvar::new(),
+            ticking: AtomicBool::new(false),
+            activations: (0..workers).map(|_| Counter::default()).collect(),
         });
         let pool = Pool { inner, threads: Mutex::new(Vec::new()) };
         for index in 0..workers {
@@ -97,7 +112,8 @@ impl Pool {
 
     /// Is true if all workers sleep and nothing is queued.
     pub(crate) fn is_parked(&self) -> bool {
-        self.inner.idle.sleepers() == self.inner.queues.local.len() && !self.inner.queues.any()
+        let timers = self.inner.timers.lock();
+        !timers.firing && self.inner.all_sleep() && !self.inner.queues.any()
     }
 
     pub(crate) fn schedule(&self, task: Task, by: Option<&mut Worker>) {
@@ -121,7 +137,10 @@ impl Pool {
 
     pub(crate) fn coarse_now(&self) -> Instant {
         // Ordering: Relaxed, a stamp that may lag.
-        Instant::from_nanos(self.inner.coarse.load(Ordering::Relaxed))
+        match self.inner.ticking.load(Ordering::Relaxed) {
+            true => Instant::from_nanos(self.inner.coarse.load(Ordering::Relaxed)),
+            false => self.now(),
+        }
     }
 
     pub(crate) fn work(&self, d: Duration) {
@@ -140,8 +159,8 @@ impl Pool {
 
     pub(crate) fn set_timer(&self, due: Instant, what: Due) -> TimerKey {
         let mut timers = self.inner.timers.lock();
-        let first = timers.next_deadline().is_none_or(|next| due < next);
-        let key = timers.insert(due, what);
+        let first = timers.queue.next_deadline().is_none_or(|next| due < next);
+        let key = timers.queue.insert(due, what);
         drop(timers);
         if first {
             self.inner.timer_bell.notify_one();
@@ -151,22 +170,23 @@ impl Pool {
 
     pub(crate) fn cancel_timer(&self, key: TimerKey) -> bool {
         // The value is dropped after the lock: its drop may set or cancel timers.
-        let cancelled = self.inner.timers.lock().cancel(key);
+        let cancelled = self.inner.timers.lock().queue.cancel(key);
         cancelled.is_some()
     }
 
     pub(crate) fn timers(&self) -> usize {
-        self.inner.timers.lock().len()
+        let timers = self.inner.timers.lock();
+        timers.queue.len() + usize::from(timers.firing)
     }
 
     /// Takes the earliest timer that is due at `limit`.
     pub(crate) fn pop_timer(&self, limit: Instant) -> Option<Due> {
-        self.inner.timers.lock().pop_due(limit).map(|(_, _, due)| due)
+        self.inner.timers.lock().queue.pop_due(limit).map(|(_, _, due)| due)
     }
 
     /// Forgets all timers and queued tasks.
     pub(crate) fn dismantle(&self) {
-        let timers = std::mem::take(&mut *self.inner.timers.lock());
+        let timers = std::mem::take(&mut self.inner.timers.lock().queue);
         drop((timers, self.inner.queues.drain()));
     }
 }
@@ -179,20 +199,16 @@ impl Drop for Pool {
 
 impl Inner {
     fn work_loop(&self, index: usize) {
-        let mut worker = Worker::new(index);
-        let mut activations = 0u32;
+        let mut worker = Worker::new(index, None);
         while !self.stopping.load(Ordering::Relaxed) {
             match self.find(&mut worker) {
                 Some(task) => {
-                    activations = activations.wrapping_add(1);
-                    if activations.is_multiple_of(CLOCK_EVERY) {
-                        self.refresh_clock();
-                    }
+                    self.activations[index].add(1);
                     self.activate(&mut worker, task);
                 }
                 None => {
                     self.idle.sleep(index, || self.queues.any() || self.stopping.load(Ordering::SeqCst));
-                    self.refresh_clock();
+                    self.start_ticking();
                 }
             }
         }
@@ -227,22 +243,57 @@ impl Inner {
         self.coarse.fetch_max(self.clock.now().as_nanos(), Ordering::Relaxed);
     }
 
+    fn all_sleep(&self) -> bool {
+        self.idle.sleepers() == self.queues.local.len()
+    }
+
+    /// Called by a worker that woke: the timer thread is to look after it.
+    fn start_ticking(&self) {
+        // Ordering: Relaxed; if it is true the timer thread is about to look at the sleepers anyway.
+        if !self.ticking.load(Ordering::Relaxed) {
+            // The timer thread looks at the sleepers under this lock, or waits already: the bell is heard.
+            drop(self.timers.lock());
+            self.timer_bell.notify_one();
+        }
+    }
+
     fn timer_loop(&self) {
+        let mut seen = vec![0; self.activations.len()];
         let mut timers = self.timers.lock();
         while !self.stopping.load(Ordering::SeqCst) {
-            let now = self.clock.now();
             // The lock is let go while a timer fires: what fires may set timers.
-            if let Some((_, _, due)) = timers.pop_due(now) {
+            if let Some((_, _, due)) = timers.queue.pop_due(self.clock.now()) {
+                timers.firing = true;
                 drop(timers);
                 self.refresh_clock();
                 due.fire();
                 timers = self.timers.lock();
+                timers.firing = false;
                 continue;
             }
-            timers = match timers.next_deadline() {
-                Some(at) => crate::sync::wait_timeout(&self.timer_bell, timers, at - now),
-                None => crate::sync::wait(&self.timer_bell, timers),
+            let ticks = !self.all_sleep();
+            if ticks {
+                self.refresh_clock();
+                self.rescue(&mut seen);
+            }
+            self.ticking.store(ticks, Ordering::Relaxed);
+            let next = timers.queue.next_deadline().map(|at| at - self.clock.now());
+            timers = match (next, ticks) {
+                (Some(next), true) => crate::sync::wait_timeout(&self.timer_bell, timers, next.min(TICK)),
+                (Some(next), false) => crate::sync::wait_timeout(&self.timer_bell, timers, next),
+                (None, true) => crate::sync::wait_timeout(&self.timer_bell, timers, TICK),
+                (None, false) => crate::sync::wait(&self.timer_bell, timers),
             };
+        }
+    }
+
+    /// Wakes a sleeper for each worker that has had something queued in one and the same activation for a whole tick.
+    fn rescue(&self, seen: &mut [u64]) {
+        for (index, seen) in seen.iter_mut().enumerate() {
+            let before = std::mem::replace(seen, self.activations[index].get());
+            if *seen == before && !self.queues.local[index].is_empty() {
+                self.idle.wake_one();
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! I1 order: at one instant first all timers due (by due time, then in the order in which they were set), then the workers
 //!    that are free, the one whose last turn is longest ago first, then the lower index.
+//!    In *seeded order* a draw decides between the free workers, and between the slot and the ring of one.
 //! I2 nothing here reads a real clock, a thread id or an address: the same calls give the same turns.
 //! I3 after [`ZENO_RUNS`] runs at one instant every further run costs 1 µs until nothing is left to do at some moment, so
 //!    endless free work cannot stop time.
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use super::worker::Queues;
 use super::{Due, Next, Run, Task, Worker};
+use crate::rng::Rng;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::time::{Instant, TimerKey, TimerQueue, nanos};
 
@@ -53,6 +55,8 @@ struct State {
     runs_at_instant: u64,
     /// True from the run that was one too many at one instant until the next idle moment.
     zeno: bool,
+    /// Draws the next worker among those that are free, in seeded order.
+    order: Option<Rng>,
 }
 
 struct VirtualWorker {
@@ -71,9 +75,10 @@ struct Activation {
 }
 
 impl Stepper {
-    pub(crate) fn new(workers: usize, throughput: u32) -> Self {
+    /// Makes virtual workers; with `order`, chance decides between what may come next in any order.
+    pub(crate) fn new(workers: usize, throughput: u32, order: Option<Rng>) -> Self {
         let virtual_worker = |index| VirtualWorker {
-            worker: Worker::new(index),
+            worker: Worker::new(index, order.as_ref().map(|order| order.split(index as u64))),
             free_at: Instant::ZERO,
             last_turn: 0,
             current: None,
@@ -86,6 +91,7 @@ impl Stepper {
                 workers: (0..workers).map(virtual_worker).collect(),
                 runs_at_instant: 0,
                 zeno: false,
+                order: order.map(|order| order.split(u64::MAX)),
             }),
             throughput,
             turns: AtomicU64::new(0),
@@ -99,11 +105,12 @@ impl Stepper {
     /// # Panics
     /// If called from inside a turn.
     pub(crate) fn step(&self, until: Instant) -> Option<Turn> {
-        let mut state = self.state.try_lock().expect("step was called from inside a turn of the same system");
+        let mut state = self.state();
         loop {
             self.fire_due();
             self.end_runs(&mut state);
-            if let Some(index) = self.next_worker(&state) {
+            if let Some(first) = self.next_worker(&state) {
+                let index = self.draw_worker(&mut state).unwrap_or(first);
                 return Some(self.turn(&mut state, index));
             }
             let next = self.next_moment(&state).filter(|&at| at <= until)?;
@@ -111,16 +118,24 @@ impl Stepper {
         }
     }
 
+    /// Locks the state between two turns.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.try_lock().expect("a system was driven or asked about its turns from inside one of them")
+    }
+
     /// Says when the next turn or timer is, if there will be one.
+    ///
+    /// # Panics
+    /// If called from inside a turn.
     pub(crate) fn next_moment_at(&self) -> Option<Instant> {
-        let state = self.state.lock();
+        let state = self.state();
         if self.next_worker(&state).is_some() { Some(self.now()) } else { self.next_moment(&state) }
     }
 
     /// Moves an idle clock forward to `at`; the caller has seen to it that nothing happens before.
     pub(crate) fn advance_to(&self, at: Instant) {
         if at > self.now() {
-            self.move_clock(&mut self.state.lock(), at);
+            self.move_clock(&mut self.state(), at);
         }
     }
 
@@ -131,7 +146,7 @@ impl Stepper {
 
     /// Is true if nothing runs or is queued now; a run that charged work lasts until its time has passed.
     pub(crate) fn is_quiet(&self) -> bool {
-        let state = self.state.lock();
+        let state = self.state();
         let now = self.now();
         let runs = |w: &VirtualWorker| w.current.is_some() || w.held.is_some();
         !self.queues.any()
@@ -188,6 +203,20 @@ impl Stepper {
     /// Picks the free worker with work whose last turn is longest ago. A lone task in the slot of a free worker stays
     /// with it; a second task, or one behind a busy worker, is for whoever is free.
     fn next_worker(&self, state: &State) -> Option<usize> {
+        self.ready(state).into_iter().min_by_key(|&index| (state.workers[index].last_turn, index))
+    }
+
+    /// Draws one of the free workers with work, in seeded order.
+    fn draw_worker(&self, state: &mut State) -> Option<usize> {
+        let mut order = state.order.take()?;
+        let ready = self.ready(state);
+        let drawn = ready[order.below(ready.len() as u64) as usize];
+        state.order = Some(order);
+        Some(drawn)
+    }
+
+    /// Lists the free workers that have something to do.
+    fn ready(&self, state: &State) -> Vec<usize> {
         let now = self.now();
         let stealable = |(index, w): (usize, &VirtualWorker)| {
             let queued = self.queues.local[index].len();
@@ -199,7 +228,7 @@ impl Stepper {
         };
         let ready =
             state.workers.iter().enumerate().filter(|(index, w)| w.free_at <= now && has_work(*index, w));
-        ready.min_by_key(|(index, w)| (w.last_turn, *index)).map(|(index, _)| index)
+        ready.map(|(index, _)| index).collect()
     }
 
     fn next_moment(&self, state: &State) -> Option<Instant> {

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use super::Task;
 use super::run_queue::{Injector, RunQueue, Taken};
+use crate::rng::Rng;
 
 /// Activations between two looks at the injector while there is local work (a prime, as in Go's scheduler).
 const INJECTOR_EVERY: u32 = 61;
@@ -65,13 +66,13 @@ pub(crate) struct Worker {
     pub(crate) index: usize,
     searches: u32,
     lifo_runs: u32,
-    /// Tasks taken from other workers, ever.
-    pub(crate) steals: u64,
+    /// Decides between the slot and the ring, in a Stepper's seeded order.
+    chance: Option<Rng>,
 }
 
 impl Worker {
-    pub(crate) fn new(index: usize) -> Self {
-        Worker { index, searches: 0, lifo_runs: 0, steals: 0 }
+    pub(crate) fn new(index: usize, chance: Option<Rng>) -> Self {
+        Worker { index, searches: 0, lifo_runs: 0, chance }
     }
 
     /// Finds the next task to run.
@@ -86,7 +87,8 @@ impl Worker {
     }
 
     fn own(&mut self, queues: &Queues) -> Option<Task> {
-        let (task, taken) = queues.local[self.index].pop(self.lifo_runs >= LIFO_RUNS)?;
+        let skip_slot = self.lifo_runs >= LIFO_RUNS || self.chance.as_mut().is_some_and(|c| c.below(2) == 0);
+        let (task, taken) = queues.local[self.index].pop(skip_slot)?;
         self.lifo_runs = if taken == Taken::Slot { self.lifo_runs + 1 } else { 0 };
         Some(task)
     }
@@ -101,7 +103,6 @@ impl Worker {
         for victim in victims {
             let mut stolen: VecDeque<Task> = queues.local[victim].steal(and_slot);
             if let Some(first) = stolen.pop_front() {
-                self.steals += 1 + stolen.len() as u64;
                 for task in stolen {
                     queues.push_back(self.index, task);
                 }

@@ -37,6 +37,13 @@ pub(crate) struct Envelope<T> {
     pub(crate) at: Instant,
 }
 
+impl<T> Envelope<T> {
+    /// Gives the message's number and the time it was stamped with.
+    pub(crate) fn stamp(&self) -> (MsgId, Instant) {
+        (self.id, self.at)
+    }
+}
+
 /// Says of an item whether the owner of the mailbox has ordered it itself: it then has its room beside the capacity, and
 /// may not be evicted.
 pub(crate) trait Ordered {
@@ -144,7 +151,7 @@ impl<T: Ordered, S> Lanes<T, S> {
         if inner.closed {
             return Pushed::Closed(envelope);
         }
-        if inner.hold == Some(0) {
+        if inner.hold.is_some_and(|left| left <= inner.reservations.granted()) {
             return Pushed::HoldFull(envelope);
         }
         let full = self.capacity.is_some_and(|capacity| inner.occupied() >= capacity);
@@ -186,12 +193,6 @@ impl<T: Ordered, S> Lanes<T, S> {
         let mut inner = self.inner.lock();
         inner.in_flight -= 1;
         inner.ended
-    }
-
-    /// Is true if a `push` now would find no room.
-    pub(crate) fn is_full(&self) -> bool {
-        let inner = self.inner.lock();
-        self.capacity.is_some_and(|capacity| inner.occupied() + inner.in_flight >= capacity)
     }
 
     /// Puts a signal into the system lane; `Err` gives it back if the owner has ended. Ok(true): schedule the owner.
@@ -270,7 +271,12 @@ impl<T: Ordered, S> Lanes<T, S> {
 
     /// Limits what may come in from now on to `hold` messages, or lifts the limit.
     pub(crate) fn hold(&self, hold: Option<usize>) {
-        self.inner.lock().hold = hold;
+        let granted = {
+            let mut inner = self.inner.lock();
+            inner.hold = hold;
+            inner.grant(self.capacity)
+        };
+        granted.into_iter().for_each(|waker| waker.wake());
     }
 
     /// Closes the user lane and gives what is left in it; waiting senders are told.

@@ -32,10 +32,16 @@ impl Reservations {
 }
 
 impl<T, S> Inner<T, S> {
+    /// Is true if one more message would find room, in the bound and in a restart hold.
+    fn has_room(&self, capacity: Option<usize>) -> bool {
+        capacity.is_none_or(|capacity| self.occupied() < capacity)
+            && self.hold.is_none_or(|left| self.reservations.granted() < left)
+    }
+
     /// Grants room to waiting tickets while there is some.
     pub(super) fn grant(&mut self, capacity: Option<usize>) -> Vec<Waker> {
         let mut wakers = Vec::new();
-        while capacity.is_none_or(|capacity| self.occupied() < capacity)
+        while self.has_room(capacity)
             && let Some((ticket, waker)) = self.reservations.waiting.pop_front()
         {
             self.reservations.granted.insert(ticket);
@@ -66,13 +72,24 @@ impl<T: super::Ordered, S> Lanes<T, S> {
         inner.reservations.last += 1;
         let id = inner.reservations.last;
         *ticket = Ticket(id);
-        let room = self.capacity.is_none_or(|capacity| inner.occupied() < capacity);
-        if room && inner.reservations.waiting.is_empty() {
+        if inner.has_room(self.capacity) && inner.reservations.waiting.is_empty() {
             inner.reservations.granted.insert(id);
             return Poll::Ready(Ok(()));
         }
         inner.reservations.waiting.push_back((id, waker.clone()));
         Poll::Pending
+    }
+
+    /// Takes room now or not at all, for a message that arrives later.
+    pub(crate) fn reserve_now(&self) -> Option<Ticket> {
+        let mut inner = self.inner.lock();
+        if inner.closed || !inner.has_room(self.capacity) || !inner.reservations.waiting.is_empty() {
+            return None;
+        }
+        inner.reservations.last += 1;
+        let id = inner.reservations.last;
+        inner.reservations.granted.insert(id);
+        Some(Ticket(id))
     }
 
     /// Gives back a ticket, used or not; an unused grant goes to the next in line.
@@ -93,6 +110,7 @@ impl<T: super::Ordered, S> Lanes<T, S> {
             return super::Pushed::Closed(envelope);
         }
         inner.reservations.granted.remove(&ticket.0);
+        inner.hold = inner.hold.map(|left| left.saturating_sub(1));
         inner.accept(envelope, None)
     }
 }

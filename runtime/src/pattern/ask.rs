@@ -15,7 +15,8 @@ use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use crate::actor::cell::{AnyCell, Door, Fate, Item, Orphan, Refusal};
+use crate::actor::cell::{AnyCell, Fate, Item, Orphan};
+use crate::actor::doors::{Door, Refusal};
 use crate::actor::failure::catch;
 use crate::actor::shared::Shared;
 use crate::actor::{Actor, ActorRef, Context};

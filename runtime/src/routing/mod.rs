@@ -11,7 +11,8 @@ mod logic;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::actor::cell::{AnyCell, Door, Refusal};
+use crate::actor::cell::AnyCell;
+use crate::actor::doors::{Door, Refusal};
 use crate::actor::spawn::spawn_child;
 use crate::actor::{Actor, ActorRef, AnyRef, Context, Failure, Props, SpawnError, Tell, Via};
 use crate::dispatch::Worker;
@@ -128,7 +129,7 @@ impl<A: Actor> SpawnRouter for Pool<A> {
     type Msg = A::Msg;
 
     fn spawn_under(self, parent: &AnyRef, name: &str, via: Via<'_>) -> Result<RouterRef<A::Msg>, SpawnError> {
-        let mut by = via.0;
+        let mut by = via.worker;
         let Pool { router, routees, props, strategy } = self;
         let refill: Refill<A::Msg> = Arc::new(move |me, mut by| {
             (1..=routees)
@@ -139,7 +140,7 @@ impl<A: Actor> SpawnRouter for Pool<A> {
         let (router, table) = spawn_keeper(router, owned, strategy, parent, name, by.as_deref_mut())?;
         let me: Arc<dyn AnyCell> = router.actor.0.clone();
         table.set(refill(&me, by.as_deref_mut())?);
-        router.actor.tell_via(KeeperMsg::Watch, Via(by));
+        router.actor.tell_via(KeeperMsg::Watch, Via::by(by));
         Ok(router)
     }
 }
@@ -148,11 +149,11 @@ impl<M: Send + 'static> SpawnRouter for Group<M> {
     type Msg = M;
 
     fn spawn_under(self, parent: &AnyRef, name: &str, via: Via<'_>) -> Result<RouterRef<M>, SpawnError> {
-        let mut by = via.0;
+        let mut by = via.worker;
         let strategy = Strategy::one_for_one();
         let (router, table) = spawn_keeper(self.router, None, strategy, parent, name, by.as_deref_mut())?;
         table.set(self.routees);
-        router.actor.tell_via(KeeperMsg::Watch, Via(by));
+        router.actor.tell_via(KeeperMsg::Watch, Via::by(by));
         Ok(router)
     }
 }
@@ -185,7 +186,7 @@ pub struct RouterRef<M: Send + 'static> {
 impl<M: Send + 'static> RouterRef<M> {
     /// Routes a message and does not wait.
     pub fn tell(&self, message: M) {
-        self.tell_via(message, Via(None));
+        self.tell_via(message, Via::default());
     }
 
     /// Chooses a living routee without sending, as a tell would; a router that copies to all gives the first in turn.
@@ -237,20 +238,20 @@ impl<M: Send + 'static> RouterRef<M> {
 impl<M: Send + 'static> Tell<M> for RouterRef<M> {
     fn tell_via(&self, message: M, via: Via<'_>) {
         let routees = self.table.get();
-        let mut by = via.0;
+        let mut via = via;
         if let Some(copy) = self.table.copy {
             let living: Vec<_> = routees.iter().filter(|routee| !routee.is_closed()).collect();
             let Some((last, others)) = living.split_last() else { return self.no_routee() };
             for routee in others {
-                routee.tell_via(copy(&message), Via(by.as_deref_mut()));
+                routee.tell_via(copy(&message), via.reborrow());
             }
-            return last.tell_via(message, Via(by));
+            return last.tell_via(message, via);
         }
         let mut message = message;
         let first = self.table.chooser.choose(&routees);
         for step in 0..routees.len() {
             let routee = &routees[(first + step) % routees.len()];
-            match routee.0.send(message, Door::Route, by.as_deref_mut()) {
+            match routee.0.send(message, Door::Route, via.worker.as_deref_mut()) {
                 Ok(()) => return,
                 Err(Refusal::Closed(back) | Refusal::Full(back)) => message = back,
             }
@@ -370,6 +371,6 @@ impl<A: Actor> Context<'_, A> {
         router: R,
     ) -> Result<RouterRef<R::Msg>, SpawnError> {
         let me = self.myself().any();
-        router.spawn_under(&me, name, Via(Some(self.worker_mut())))
+        router.spawn_under(&me, name, Via::by(Some(self.worker_mut())))
     }
 }

@@ -247,10 +247,11 @@ impl Decision {
     }
 }
 
-/// Writes nanoseconds as milliseconds, with as many decimals as they need.
+/// Writes nanoseconds as milliseconds, to the microsecond, with as many decimals as they need.
 fn millis(nanos: u64) -> String {
-    let (whole, rest) = (grouped(nanos / 1_000_000), nanos % 1_000_000);
-    if rest == 0 { whole } else { format!("{whole}.{rest:06}").trim_end_matches('0').to_owned() }
+    let micros = nanos / 1_000;
+    let (whole, rest) = (grouped(micros / 1_000), micros % 1_000);
+    if rest == 0 { whole } else { format!("{whole}.{rest:03}").trim_end_matches('0').to_owned() }
 }
 
 /// Writes a number with a comma between groups of three digits.

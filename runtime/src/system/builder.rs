@@ -6,6 +6,7 @@ use super::ActorSystem;
 use crate::actor::shared::Shared;
 use crate::dispatch::{Dispatcher, Stepper};
 use crate::observe::{Level, Log};
+use crate::rng::Rng;
 
 /// Workers, at most.
 const WORKERS_MAX: usize = 64;
@@ -13,6 +14,9 @@ const WORKERS_MAX: usize = 64;
 const THROUGHPUT: u32 = 64;
 /// Message events kept on a Stepper, by default.
 const MESSAGES_KEPT: usize = 10_000;
+
+/// Labels the generator of a Stepper's seeded order.
+const ORDER: u64 = 3 << 60;
 
 /// Sets up a system; got by [`ActorSystem::builder`].
 #[derive(Clone, Debug)]
@@ -24,6 +28,7 @@ pub struct Builder {
     stepper: bool,
     level: Option<Level>,
     messages_kept: usize,
+    seeded_order: bool,
 }
 
 /// Says why a system could not be built. Nothing was started.
@@ -63,6 +68,7 @@ impl Builder {
             stepper: cfg!(target_family = "wasm"),
             level: None,
             messages_kept: MESSAGES_KEPT,
+            seeded_order: false,
         }
     }
 
@@ -87,6 +93,13 @@ impl Builder {
     /// Runs in virtual time, on the caller's thread.
     pub fn stepper(mut self) -> Self {
         self.stepper = true;
+        self
+    }
+
+    /// Lets the seed decide between turns of a Stepper that may come in any order: another seed, another schedule. Without
+    /// it the order is fixed, whatever the seed.
+    pub fn seeded_order(mut self) -> Self {
+        self.seeded_order = true;
         self
     }
 
@@ -138,7 +151,8 @@ impl Builder {
 
     fn dispatcher(&self, workers: usize) -> Result<Dispatcher, BuildError> {
         if self.stepper {
-            return Ok(Dispatcher::Stepper(Stepper::new(workers, self.throughput)));
+            let order = self.seeded_order.then(|| Rng::new(self.seed).split(ORDER));
+            return Ok(Dispatcher::Stepper(Stepper::new(workers, self.throughput, order)));
         }
         Dispatcher::threads(&self.name, workers, self.throughput)
             .ok_or(BuildError::NoThreads)?

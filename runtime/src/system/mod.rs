@@ -118,7 +118,7 @@ impl ActorSystem {
         name: &str,
         router: R,
     ) -> Result<RouterRef<R::Msg>, SpawnError> {
-        router.spawn_under(&self.user, name, Via(None))
+        router.spawn_under(&self.user, name, Via::default())
     }
 
     /// Finds a living actor by its path, such as `/user/pool/r1`.

@@ -99,9 +99,7 @@ impl Drop for ActorSystem {
             // An actor that is stuck keeps its thread; there is nobody left to tell.
             let _ = self.shutdown(DROP_PATIENCE);
         }
-        if self.exit().is_none() {
-            self.shared.dispatcher.abandon();
-        }
+        self.shared.dispatcher.abandon();
         self.shared.dispatcher.dismantle();
         self.shared.living().iter().for_each(|cell| cell.dismantle());
     }

@@ -31,7 +31,9 @@ pub fn on_steppers(body: impl Fn(&ActorSystem)) {
     for workers in [1, 4] {
         for seed in 0..seeds {
             let label = format!("stepper of {workers}, seed={seed}");
-            run(&label, ActorSystem::builder("test").stepper().workers(workers).seed(seed), &body);
+            let plain = ActorSystem::builder("test").stepper().workers(workers).seed(seed);
+            // Seed 0 runs in the fixed order, all others in an order of their own.
+            run(&label, if seed == 0 { plain } else { plain.seeded_order() }, &body);
         }
     }
 }

@@ -69,7 +69,8 @@ fn no_circle(graph: &Graph<'_>, from: &str, to: &str) -> Result<(), String> {
         .map(|e| (e.from.node.as_str(), e.to.node.as_str()))
         .collect();
     let mut at = Some(to);
-    for _ in 0..=next.len() {
+    // One look at each node of the longest path, and one at its open end.
+    for _ in 0..next.len() + 2 {
         match at {
             None => return Ok(()),
             Some(node) if node == from => break,

@@ -1,0 +1,281 @@
+//! The doors of a cell: how a message gets into its mailbox, and what becomes of one that does not.
+//!
+//! I1 a message goes in once: it is queued, on its way (visible later), lost with a reason, or handed back.
+//! I2 the event Sent is recorded exactly for what was not handed back.
+
+use std::sync::Arc;
+
+use super::cell::{Cell, Item, MESSAGE_DROP};
+use crate::dispatch::{Due, Worker};
+use crate::id::MsgId;
+use crate::mailbox::{Envelope, OverflowStrategy, Pushed, Ticket};
+use crate::observe::{DeadLetterReason, DropReason, EventKind, Level};
+use crate::sync::{AtomicU64, Ordering};
+use crate::time::Instant;
+
+/// Which door a message came by, hence what happens when there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// Never hands back.
+    Tell,
+    /// Hands back what is not taken.
+    Try,
+    /// Hands back what is closed, as routers need it.
+    Route,
+}
+
+/// Whether the event Sent has been recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Logged {
+    /// When it departed.
+    Before,
+    /// Not yet: it is due when the message is taken in.
+    Now,
+}
+
+/// Why a message was handed back.
+pub(crate) enum Refusal<M> {
+    Full(M),
+    Closed(M),
+}
+
+impl<M: Send + 'static> Cell<M> {
+    /// Sends a message; what is done now by a run that charged work becomes visible later.
+    pub(crate) fn send(
+        self: &Arc<Self>,
+        message: M,
+        door: Door,
+        by: Option<&mut Worker>,
+    ) -> Result<(), Refusal<M>> {
+        let shared = &self.head.shared;
+        let Some(at) = shared.dispatcher.later() else {
+            let envelope = self.envelope(Item::Message(message));
+            let stamp = envelope.stamp();
+            return match self.mailbox.push_plain(envelope) {
+                Ok(wake) => {
+                    self.record_sent(stamp);
+                    self.wake(wake, by);
+                    Ok(())
+                }
+                Err(envelope) => self.enqueue(envelope, door, Logged::Now, by),
+            };
+        };
+        if self.mailbox.is_closed() {
+            // Its fate is known now, so nothing of it need be on its way.
+            let envelope = self.envelope(Item::Message(message));
+            return self.enqueue(envelope, door, Logged::Now, None);
+        }
+        let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
+        let ticket = match door {
+            // What is accepted now must find its room when it arrives.
+            Door::Try if !evicts => match self.mailbox.reserve_now() {
+                Some(ticket) => Some(ticket),
+                None => {
+                    self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
+                    return Err(Refusal::Full(message));
+                }
+            },
+            _ => None,
+        };
+        self.send_later(at, self.envelope(Item::Message(message)), ticket);
+        Ok(())
+    }
+
+    /// Lets a message arrive at `at`, into the room of its ticket if it has one.
+    fn send_later(self: &Arc<Self>, at: Instant, envelope: Envelope<Item<M>>, ticket: Option<Ticket>) {
+        self.record_sent(envelope.stamp());
+        self.mailbox.depart();
+        let cell = self.clone();
+        let arrive = move || {
+            cell.arrive();
+            match ticket {
+                Some(ticket) => {
+                    if let Err(envelope) = cell.land(ticket, envelope, None) {
+                        cell.dead_on_arrival(envelope);
+                    }
+                }
+                // The door is Tell from here on: there is nobody left to hand back to.
+                None => drop(cell.enqueue(envelope, Door::Tell, Logged::Before, None)),
+            }
+        };
+        self.head.shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
+    }
+
+    /// Ends the way of a message that is visible from now on.
+    fn arrive(&self) {
+        if self.mailbox.arrive() {
+            self.head.shared.landed();
+        }
+    }
+
+    /// Puts in an item that was ordered by this actor itself, or that has room by a ticket.
+    pub(crate) fn send_own(self: &Arc<Self>, item: Item<M>, by: Option<&mut Worker>) -> Result<(), ()> {
+        let envelope = self.envelope(item);
+        let shared = &self.head.shared;
+        if let Some(at) = shared.dispatcher.later()
+            && !self.mailbox.is_closed()
+        {
+            let cell = self.clone();
+            self.mailbox.depart();
+            self.record_sent(envelope.stamp());
+            let arrive = move || {
+                cell.arrive();
+                let _ = cell.enqueue_own(envelope, None);
+            };
+            shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
+            return Ok(());
+        }
+        self.record_sent(envelope.stamp());
+        self.enqueue_own(envelope, by)
+    }
+
+    fn enqueue_own(self: &Arc<Self>, envelope: Envelope<Item<M>>, by: Option<&mut Worker>) -> Result<(), ()> {
+        match self.mailbox.push_own(envelope) {
+            Pushed::Accepted { wake, .. } => {
+                self.wake(wake, by);
+                Ok(())
+            }
+            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => {
+                self.dead_on_arrival(envelope);
+                Err(())
+            }
+        }
+    }
+
+    /// Counts what reached a closed mailbox. Ticks and notices were ordered by the dead: they leave no dead letter.
+    fn dead_on_arrival(&self, envelope: Envelope<Item<M>>) {
+        let head = &self.head;
+        if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
+            head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
+        }
+        head.discard(MESSAGE_DROP, envelope);
+    }
+
+    /// Puts a message into the room that `ticket` holds.
+    pub(crate) fn send_granted(
+        self: &Arc<Self>,
+        ticket: Ticket,
+        message: M,
+        by: Option<&mut Worker>,
+    ) -> Result<(), M> {
+        let envelope = self.envelope(Item::Message(message));
+        if let Some(at) = self.head.shared.dispatcher.later() {
+            self.send_later(at, envelope, Some(ticket));
+            return Ok(());
+        }
+        let stamp = envelope.stamp();
+        self.land(ticket, envelope, by).map_err(into_message)?;
+        self.record_sent(stamp);
+        Ok(())
+    }
+
+    /// Pushes into granted room; gives the message back if the mailbox has closed.
+    fn land(
+        self: &Arc<Self>,
+        ticket: Ticket,
+        envelope: Envelope<Item<M>>,
+        by: Option<&mut Worker>,
+    ) -> Result<(), Envelope<Item<M>>> {
+        match self.mailbox.push_granted(ticket, envelope) {
+            Pushed::Accepted { wake, .. } => {
+                self.wake(wake, by);
+                Ok(())
+            }
+            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => Err(envelope),
+        }
+    }
+
+    fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
+        let shared = &self.head.shared;
+        Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now() }
+    }
+
+    /// Logs that a message was taken in.
+    #[inline]
+    fn record_sent(&self, (message, visible_at): (MsgId, Instant)) {
+        let shared = &self.head.shared;
+        if shared.log.wants(Level::Message) {
+            self.head.record(EventKind::Sent { message, from: shared.log.current(), visible_at });
+        }
+    }
+
+    fn enqueue(
+        self: &Arc<Self>,
+        envelope: Envelope<Item<M>>,
+        door: Door,
+        logged: Logged,
+        by: Option<&mut Worker>,
+    ) -> Result<(), Refusal<M>> {
+        let stamp = envelope.stamp();
+        let pushed = self.mailbox.push(envelope);
+        let handed_back = match &pushed {
+            Pushed::Closed(_) => door != Door::Tell,
+            Pushed::Full(_) | Pushed::HoldFull(_) => door == Door::Try,
+            Pushed::Accepted { .. } => false,
+        };
+        if logged == Logged::Now && !handed_back {
+            self.record_sent(stamp);
+        }
+        match pushed {
+            Pushed::Accepted { wake, evicted, high } => {
+                if let Some(depth) = high {
+                    self.head.record(EventKind::MailboxHigh { depth: depth as u64 });
+                }
+                if let Some(victim) = evicted {
+                    self.head.record(EventKind::Dropped { reason: DropReason::Evicted, message: victim.id });
+                    self.head.discard(MESSAGE_DROP, victim);
+                }
+                self.wake(wake, by);
+                Ok(())
+            }
+            Pushed::Closed(envelope) if door != Door::Tell => Err(Refusal::Closed(into_message(envelope))),
+            Pushed::Full(envelope) | Pushed::HoldFull(envelope) if door == Door::Try => {
+                self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
+                Err(Refusal::Full(into_message(envelope)))
+            }
+            Pushed::Closed(envelope) => {
+                self.dead_on_arrival(envelope);
+                Ok(())
+            }
+            Pushed::Full(envelope) if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
+                self.lose(&self.head.counts.dead_at_door);
+                let (head, reason) = (&self.head, DeadLetterReason::Rejected);
+                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+                head.discard(MESSAGE_DROP, envelope);
+                Ok(())
+            }
+            Pushed::Full(envelope) => {
+                self.drop_at_door(envelope, DropReason::MailboxFull);
+                Ok(())
+            }
+            Pushed::HoldFull(envelope) => {
+                self.drop_at_door(envelope, DropReason::HoldFull);
+                Ok(())
+            }
+        }
+    }
+
+    fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
+        self.lose(&self.head.counts.dropped_at_door);
+        self.head.record(EventKind::Dropped { reason, message: envelope.id });
+        self.head.discard(MESSAGE_DROP, envelope);
+    }
+
+    fn lose(&self, fate: &AtomicU64) {
+        self.head.counts.lost_at_door.fetch_add(1, Ordering::Relaxed);
+        fate.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wake(self: &Arc<Self>, wake: bool, by: Option<&mut Worker>) {
+        if wake {
+            self.head.shared.dispatcher.schedule(self.clone(), by);
+        }
+    }
+}
+
+fn into_message<M>(envelope: Envelope<Item<M>>) -> M {
+    match envelope.item {
+        Item::Message(message) | Item::Answer(_, message) => message,
+        Item::Tick(_) | Item::Notice(..) | Item::Drain => unreachable!("only messages are handed back"),
+    }
+}
