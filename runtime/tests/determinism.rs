@@ -106,4 +106,5 @@ fn the_log_of_a_fixed_program_never_changes_unnoticed() {
     // Stepping turn by turn or running to a time is the same run.
     while again.step_until(footlights::time::Instant::ZERO + US * 5_000).is_some() {}
     assert_eq!(system.log_hash(), again.log_hash());
+    assert_eq!(format!("{:016x}", system.log_hash()), "e4fc91ba8cb42ef6");
 }

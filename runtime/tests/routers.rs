@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use common::{hush_planned_panics, wait_until};
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
-use footlights::observe::{DeadLetterReason, EventKind};
+use footlights::observe::{ActorState, DeadLetterReason, EventKind};
 use footlights::routing::{Router, RouterRef};
-use footlights::supervise::{Directive, Strategy};
+use footlights::supervise::{Backoff, Directive, Strategy};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
 
@@ -119,6 +119,23 @@ fn r3_a_random_router_repeats_with_its_seed_and_differs_with_another() {
 }
 
 #[test]
+fn random_routers_of_one_parent_choose_differently() {
+    on_steppers(|system| {
+        let probe = Probe::new(system, "probe");
+        let order = |name| {
+            let router = system.spawn_router(name, Router::random().pool(7, props(&probe)));
+            let router = router.expect("a free name");
+            let say = |n| {
+                router.tell(Job::Say(n));
+                probe.expect(system).0
+            };
+            (0..50).map(say).collect::<Vec<_>>()
+        };
+        assert_ne!(order("first"), order("second"));
+    });
+}
+
+#[test]
 fn r3_smallest_mailbox_spreads_equal_loads() {
     // On threads a routee that is faster than the sender has the smallest mailbox each time, and gets all: as it should.
     on_steppers(|system| {
@@ -146,6 +163,48 @@ fn smallest_mailbox_avoids_the_one_that_is_at_work() {
         assert_eq!((shares[0], shares[2]), (4, 4), "the others share");
         wait_until(system, "the end of the work", || busy.queued() == 0);
     });
+}
+
+#[test]
+fn smallest_mailbox_passes_over_the_one_that_waits_for_its_restart() {
+    on_steppers(|system| {
+        let probe = Probe::new(system, "probe");
+        let slow = Strategy::one_for_one().backoff(Backoff::new(MS * 100, MS * 100));
+        let router = Router::smallest_mailbox().pool(3, props(&probe)).supervise(slow);
+        let router = system.spawn_router("pool", router).expect("a free name");
+        let routees = router.routees();
+        let backs_off = || routees[1].any().snapshot().state == ActorState::Backoff;
+        routees[1].tell(Job::Fail);
+        wait_until(system, "the delay before the restart", backs_off);
+        [0, 2].into_iter().for_each(|index: usize| routees[index].tell(Job::Work(MS * 50)));
+        (0..8).for_each(|n| router.tell(Job::Say(n)));
+        let waiting: Vec<u64> = routees.iter().map(|routee| routee.queued()).collect();
+        assert_eq!(waiting, [5, 0, 5], "the others are at work, and take all the same");
+    });
+}
+
+#[test]
+fn a_table_set_while_a_routee_leaves_it_stands() {
+    let system = ActorSystem::builder("table").workers(2).build().expect("good settings");
+    let probe = Probe::new(&system, "probe");
+    let spawn = || system.spawn("", props(&probe)).expect("a free name");
+    let (stays, new) = (spawn(), spawn());
+    let group = Router::round_robin().group([]);
+    let group = system.spawn_router("group", group).expect("a free name");
+    for round in 0..100u32 {
+        let leaves = spawn();
+        let others = std::iter::repeat_n(stays.clone(), 2_000);
+        group.set_routees(others.chain([leaves.clone()]));
+        leaves.stop();
+        while !leaves.is_closed() {
+            std::hint::spin_loop();
+        }
+        (0..round * 100).for_each(|_| std::hint::spin_loop());
+        group.set_routees([new.clone()]);
+        let actor = group.actor();
+        wait_until(&system, "the news to be heard", || actor.snapshot().ledger.queued == 0);
+        assert_eq!(group.routees(), std::slice::from_ref(&new), "in round {round}");
+    }
 }
 
 #[test]

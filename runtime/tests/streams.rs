@@ -465,6 +465,38 @@ fn live_changes_reach_their_stage() {
 }
 
 #[test]
+fn a_live_change_to_what_is_no_time_is_refused_and_names_its_field() {
+    let chain = Chain::new()
+        .op("ticks", "tick", params(&[("interval_ms", Value::from(1.0))]))
+        .op("slow", "map", params(&[("work_ms", Value::from(0.0))]))
+        .op("limit", "throttle", params(&[("n", Value::from(1_000))]))
+        .op("ask", "map_async", Params::new())
+        .op("end", "ignore", Params::new());
+    let (built, _done) = chain.build(1).unwrap();
+    let handle = StreamHandle::new(StreamId(1), &built);
+    let mut run = LocalRun::new(built, 2);
+    let fields = [
+        ("ticks", "interval_ms"),
+        ("slow", "work_ms"),
+        ("slow", "block_ms"),
+        ("limit", "per_ms"),
+        ("ask", "mean_ms"),
+    ];
+    for (stage, key) in fields {
+        for bad in [1e300, f64::MAX, f64::INFINITY, f64::NAN, -1.0] {
+            let error = handle.set(stage, key, Value::from(bad)).expect_err(key);
+            assert_eq!((error.key.as_str(), error.reason.contains("no time")), (key, true));
+        }
+        assert!(handle.set(stage, key, Value::from("soon")).is_err());
+    }
+    run.run_until(at(100));
+    assert!(handle.snapshot().stage("end").unwrap().counts.taken > 10, "it runs as before");
+    fields.iter().for_each(|(stage, key)| handle.set(stage, key, Value::from(1e12)).unwrap());
+    handle.set("limit", "burst", Value::from(i64::MAX)).unwrap();
+    run.run_until(at(1_000));
+}
+
+#[test]
 fn a_chain_names_everything_that_is_wrong_with_it() {
     let chain = Chain::new()
         .op("a", "map", params(&[("op", Value::from("nonsense")), ("colour", Value::from(1))]))

@@ -81,15 +81,20 @@ fn a_failure_and_a_cancel_end_every_island_on_every_dispatcher() {
 }
 
 #[test]
-fn a_stage_that_panics_ends_the_stream_with_an_error() {
+fn a_stage_that_panics_ends_the_stream_with_an_error_that_names_it() {
+    let panic = |node: &str| StreamError::Panic { node: node.into(), text: "planned: a stage panics".into() };
     on_each_dispatcher(|system| {
         let stream = Source::range(0..100)
             .async_boundary()
-            .map(|n| if n == 50 { panic!("a stage panics on purpose") } else { n })
+            .map(|n| if n == 50 { panic!("planned: a stage panics") } else { n })
             .async_boundary()
             .to(Sink::ignore());
         let (done, _) = stream.run(system).unwrap();
-        assert!(matches!(system.block_on(done), Err(StreamError::Killed(_))));
+        assert_eq!(system.block_on(done), Err(panic("map")));
+        let stream =
+            Source::range(0..100).to(Sink::for_each(|_, n| assert!(n < 50, "planned: a stage panics")));
+        let (done, _) = stream.run(system).unwrap();
+        assert_eq!(system.block_on(done), Err(panic("for_each")), "in the sink's own island");
     });
 }
 

@@ -25,6 +25,14 @@ impl OverflowStrategy {
             OverflowStrategy::RejectToSender => "reject_to_sender",
         }
     }
+
+    /// Finds the strategy with this [`name`](OverflowStrategy::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        use OverflowStrategy::{Backpressure, DropNew, DropOldest, RejectToSender};
+        [Backpressure, DropNew, DropOldest, RejectToSender]
+            .into_iter()
+            .find(|strategy| strategy.name() == name)
+    }
 }
 
 /// The settings of an actor's mailbox.

@@ -4,14 +4,12 @@
 
 pub mod event;
 pub mod hash;
-pub mod histogram;
 pub mod ledger;
 mod log;
 pub mod snapshot;
 
 pub use event::{Decided, Event, EventKind, Level, StopReason};
 pub use hash::LogHash;
-pub use histogram::Histogram;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
 pub use snapshot::{ActorSnapshot, ActorState, Snapshot};

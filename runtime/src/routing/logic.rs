@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::actor::ActorRef;
+use crate::observe::ActorState;
 use crate::rng::Rng;
 use crate::sync::{AtomicU64, Mutex, Ordering};
 
@@ -15,7 +16,7 @@ pub enum Logic {
     Random,
     /// All of them.
     Broadcast,
-    /// The one with the fewest messages.
+    /// The one with the fewest messages; one that waits for its restart comes last.
     SmallestMailbox,
 }
 
@@ -38,8 +39,13 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
-    pub(super) fn new(logic: Logic, rng: Rng) -> Self {
-        Chooser { logic, next: AtomicU64::new(0), rng: Mutex::new(rng) }
+    pub(super) fn new(logic: Logic) -> Self {
+        Chooser { logic, next: AtomicU64::new(0), rng: Mutex::new(Rng::new(0)) }
+    }
+
+    /// Gives the source of chance, before the first choice.
+    pub(super) fn seed(&self, rng: Rng) {
+        *self.rng.lock() = rng;
     }
 
     pub(super) fn logic(&self) -> Logic {
@@ -60,7 +66,7 @@ impl Chooser {
             Logic::SmallestMailbox => {
                 let first = self.turn(n) as usize;
                 let order = (0..routees.len()).map(|step| (first + step) % routees.len());
-                order.min_by_key(|&index| routees[index].queued()).unwrap_or(0)
+                order.min_by_key(|&index| load(&routees[index])).unwrap_or(0)
             }
         }
     }
@@ -73,4 +79,11 @@ impl Chooser {
             Ok(now) | Err(now) => now % n,
         }
     }
+}
+
+/// Orders routees by their load: those that handle nothing at present are after all others.
+fn load<M: Send + 'static>(routee: &ActorRef<M>) -> (bool, u64) {
+    let state = routee.0.head.state();
+    let suspended = matches!(state, ActorState::Suspended | ActorState::Restarting | ActorState::Backoff);
+    (suspended, routee.queued())
 }

@@ -3,7 +3,7 @@
 //!
 //! A *pool* makes its routees and supervises them (one-for-one: only the one that failed restarts); a *group* is told of
 //! routees that live elsewhere. Both drop a routee from the table when it has ended.
-//! I1 the table is swapped whole; a choice is made on one table.
+//! I1 the table is swapped whole, by one writer at a time; a choice is made on one table.
 //! I2 a message finds a living routee if there is one: closed ones are passed over, at most once round.
 
 mod logic;
@@ -167,12 +167,13 @@ fn spawn_keeper<M: Send + 'static>(
     by: Option<&mut Worker>,
 ) -> Result<(RouterRef<M>, Arc<Table<M>>), SpawnError> {
     let shared = &parent.0.head().shared;
-    let chooser = Chooser::new(router.logic, shared.rng(u64::from(u32::MAX) + parent.id().0));
-    let table = Arc::new(Table { routees: Mutex::default(), chooser, copy: router.copy });
+    let table = Table { routees: Mutex::default(), chooser: Chooser::new(router.logic), copy: router.copy };
+    let table = Arc::new(table);
     let kept = table.clone();
     let props =
         Props::new(move || Keeper { table: kept.clone(), refill: refill.clone() }).supervise(strategy);
     let actor = spawn_child(&parent.0, name, props, by)?;
+    table.chooser.seed(shared.rng(u64::from(u32::MAX) + actor.id().0));
     Ok((RouterRef { table: table.clone(), actor }, table))
 }
 
@@ -283,7 +284,18 @@ impl<M: Send + 'static> Table<M> {
     }
 
     fn set(&self, routees: Vec<ActorRef<M>>) {
-        *self.routees.lock() = routees.into();
+        let before = std::mem::replace(&mut *self.routees.lock(), routees.into());
+        drop(before);
+    }
+
+    /// Takes a routee out; gives how many are left.
+    fn remove(&self, gone: &AnyRef) -> usize {
+        let mut routees = self.routees.lock();
+        let left: Arc<[_]> = routees.iter().filter(|routee| routee.any() != *gone).cloned().collect();
+        let n = left.len();
+        let before = std::mem::replace(&mut *routees, left);
+        drop((routees, before));
+        n
     }
 }
 
@@ -337,13 +349,11 @@ impl<M: Send + 'static> Actor for Keeper<M> {
                 }
             }
             KeeperMsg::Gone(gone) => {
-                let left: Vec<_> =
-                    self.table.get().iter().filter(|routee| routee.any() != gone).cloned().collect();
-                cx.cell.head.record(EventKind::RouteesChanged { routees: left.len() as u64 });
-                if left.is_empty() && self.refill.is_some() {
+                let left = self.table.remove(&gone);
+                cx.cell.head.record(EventKind::RouteesChanged { routees: left as u64 });
+                if left == 0 && self.refill.is_some() {
                     cx.stop();
                 }
-                self.table.set(left);
             }
         }
         Ok(())

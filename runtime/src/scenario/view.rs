@@ -3,13 +3,13 @@
 //! I1 every number was counted; where there is nothing to count there is `None`, not 0.
 //! I2 totals never fall: those of actors that a restart of their supervisor has replaced are added.
 
-use super::behaviours::tallies_of;
+use super::behaviours::{Totals, tallies_of};
 use super::build::Run;
 use super::meta::EdgeKind;
 use super::plan::Params;
 use super::streams::Stream;
 use crate::actor::AnyRef;
-use crate::observe::{ActorSnapshot, ActorState, Ledger};
+use crate::observe::ActorState;
 use crate::stream::{Activity, StreamError, StreamSnapshot, Value};
 use crate::time::Instant;
 
@@ -119,11 +119,13 @@ impl Run {
     fn actor_snapshot(&self, node: usize) -> NodeSnapshot {
         if let Some(router) = self.board.router(node) {
             let passed = self.board.left(node);
-            return NodeSnapshot { handled: passed, ..snapshot_of(&[router.actor()], self.base(node)) };
+            return NodeSnapshot {
+                handled: passed,
+                ..snapshot_of(Totals::default(), &[router.actor()], self.base(node))
+            };
         }
-        let mut actors = self.board.former(node);
-        actors.extend(self.board.actor(node).map(|actor| actor.any()));
-        let seen = snapshot_of(&actors, self.base(node));
+        let (gone, actors) = self.board.all_actors(node);
+        let seen = snapshot_of(gone, &actors, self.base(node));
         let state = match self.plan().nodes[node].kind.name {
             "master" if tally(&seen, "done") > 0 => NodeState::Completed,
             "master" if tally(&seen, "aborted") > 0 => NodeState::Failed,
@@ -218,19 +220,20 @@ fn tally(seen: &NodeSnapshot, name: &str) -> u64 {
 }
 
 /// Adds up the actors of a node; the last one is the present one.
-fn snapshot_of(actors: &[AnyRef], base: NodeSnapshot) -> NodeSnapshot {
-    let all: Vec<ActorSnapshot> = actors.iter().map(AnyRef::snapshot).collect();
+fn snapshot_of(gone: Totals, actors: &[AnyRef], base: NodeSnapshot) -> NodeSnapshot {
+    let mut totals = gone;
+    let all = actors.iter().map(AnyRef::snapshot).inspect(|seen| totals.add(seen));
     let Some(present) = all.last() else { return base };
-    let ledger: Ledger = all.iter().map(|a| a.ledger).sum();
+    let Totals { ledger, busy_ns, blocked_ns, restarts } = totals;
     NodeSnapshot {
         state: NodeState::Actor(present.state),
         handled: ledger.handled,
         queued: ledger.queued,
         stashed: ledger.stashed,
         oldest: present.oldest,
-        busy_ns: all.iter().map(|a| a.busy_ns).sum(),
-        blocked_ns: all.iter().map(|a| a.blocked_ns).sum(),
-        restarts: all.iter().map(|a| a.restarts).sum(),
+        busy_ns,
+        blocked_ns,
+        restarts,
         lost: ledger.failed + ledger.dead_lettered + ledger.dropped,
         overflow: present.capacity.map_or("", |_| present.overflow.name()),
         ..base

@@ -18,7 +18,7 @@
 
 use super::counts::Counts;
 use super::host::Event;
-use super::kernel::{Cx, Kernel, Out, Park, Run, Sig, Sleep, Tag};
+use super::kernel::{Blame, Cx, Kernel, Out, Park, Run, Sig, Sleep, Tag};
 use super::signal::{Cause, DropReason, End, StreamError};
 
 /// What a stage says to the one below.
@@ -62,9 +62,11 @@ pub struct Cell<K: Kernel, const TRACE: bool> {
 macro_rules! call {
     ($cell:ident, $run:ident, $room:expr, |$out:ident, $cx:ident| $call:expr) => {{
         let mut slot = None;
+        let blame = Blame($run.blamed, &$cell.tag);
         let $out = &mut Out::slot(&mut slot, $room);
         let $cx = &mut Cx { run: $run, tag: &$cell.tag, counts: &mut $cell.counts };
         let sig = $call;
+        std::mem::forget(blame);
         (sig, slot)
     }};
 }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::blueprint::Built;
 use super::counts::StreamSnapshot;
 use super::host::Event;
-use super::params::ParamError;
+use super::params::{ParamError, check_time};
 use super::shared::{Control, Shared};
+use super::signal::StreamError;
 use super::value::Value;
 use crate::id::StreamId;
 
@@ -53,17 +54,18 @@ impl StreamHandle {
 
     /// Fails the stream at once; what is under way is dropped and counted.
     pub fn abort(&self, why: &str) {
-        self.shared.set_control(Control::Abort(why.into()));
+        self.shared.set_control(Control::Abort(StreamError::Killed(why.into())));
     }
 
     /// Changes a live-editable parameter of a stage; it takes effect at the island's next turn.
     ///
     /// # Errors
-    /// If there is no such stage. A value that the stage does not take changes nothing: check it by the schema.
+    /// If there is no such stage, or a time is negative, endless or no number. Another value that the stage does not take changes nothing: check it by the schema.
     pub fn set(&self, stage: &str, key: &str, value: Value) -> Result<(), ParamError> {
         let Some((stage, island)) = self.shared.find(stage) else {
             return Err(ParamError { key: key.into(), reason: format!("there is no stage {stage}") });
         };
+        check_time(key, &value)?;
         self.shared.post(island, Event::Set { stage, key: key.into(), value });
         Ok(())
     }

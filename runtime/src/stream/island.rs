@@ -11,7 +11,7 @@
 //! I1 after `Ended` an island does nothing. I2 the stages of one island never run in parallel.
 //! It does not know what an actor is.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::cell::Answer;
 use super::counts::Activity;
@@ -39,6 +39,8 @@ pub enum IslandState {
 pub trait Island: Send {
     /// Gives it a turn.
     fn run(&mut self, event: Option<Event>, host: &mut dyn Host, budget: usize) -> IslandState;
+    /// Fails the whole stream: a turn ended with a panic that said this. It gets no turn any more.
+    fn fail(&mut self, text: &str, host: &mut dyn Host);
 }
 
 /// An island over a chain, typed or dynamic.
@@ -50,19 +52,22 @@ pub(crate) struct PipeIsland<P> {
     started: bool,
     control: Control,
     runs: u64,
+    /// The stage whose kernel has panicked.
+    blamed: Arc<OnceLock<Arc<str>>>,
 }
 
 impl<P: Pipe<Out = Never>> PipeIsland<P> {
     /// Makes the island number `index`.
     pub(crate) fn new(index: usize, pipe: P, shared: Arc<Shared>, seed: Rng) -> Self {
-        PipeIsland { index, pipe, shared, seed, started: false, control: Control::Run, runs: 0 }
+        let (control, blamed) = (Control::Run, Arc::default());
+        PipeIsland { index, pipe, shared, seed, started: false, control, runs: 0, blamed }
     }
 
     fn obey(&mut self, control: Control, run: &mut Run) {
         match &control {
             Control::Run => {}
             Control::Stop => self.pipe.stop(&Cause::Killed("stopped".into()), run),
-            Control::Abort(text) => self.pipe.abort(StreamError::Killed(text.clone()), run),
+            Control::Abort(error) => self.pipe.abort(error.clone(), run),
         }
         self.control = control;
     }
@@ -101,8 +106,9 @@ impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
         if self.pipe.ended().is_some() && self.started {
             return IslandState::Ended;
         }
-        let seed = self.seed.clone();
-        let mut run = Run { host, seed: &seed, left: budget.max(1), charge: Charge::default() };
+        let (seed, blamed) = (self.seed.clone(), self.blamed.clone());
+        let mut run =
+            Run { host, seed: &seed, left: budget.max(1), charge: Charge::default(), blamed: &blamed };
         let activity = self.turn(event, &mut run);
         run.settle();
         self.runs += 1;
@@ -113,5 +119,15 @@ impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
             Activity::Idle => IslandState::Idle,
             Activity::Busy | Activity::New => IslandState::Ready,
         }
+    }
+
+    fn fail(&mut self, text: &str, host: &mut dyn Host) {
+        let (seed, blamed) = (self.seed.clone(), self.blamed.clone());
+        let node = blamed.get().cloned().unwrap_or_else(|| "unknown".into());
+        let error = StreamError::Panic { node, text: text.into() };
+        self.shared.leave(self.index, Control::Abort(error.clone()));
+        let mut run = Run { host, seed: &seed, left: 1, charge: Charge::default(), blamed: &blamed };
+        self.pipe.abort(error, &mut run);
+        self.shared.report(self.index, Activity::Ended, self.runs, |counts| self.pipe.report(counts));
     }
 }

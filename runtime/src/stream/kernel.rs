@@ -8,7 +8,7 @@
 //! I3 a call that charged work or block is the last one of its island's run: what it emitted rests on the edge.
 //! It does not know who drives it, nor how its neighbours look.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::counts::Counts;
@@ -202,6 +202,18 @@ pub struct Run<'h> {
     pub(crate) seed: &'h Rng,
     pub(crate) left: usize,
     pub(crate) charge: Charge,
+    /// The stage whose kernel has panicked.
+    pub(crate) blamed: &'h OnceLock<Arc<str>>,
+}
+
+/// Names the stage that is called, if the call unwinds: forget it where the call returns.
+pub(crate) struct Blame<'a>(pub(crate) &'a OnceLock<Arc<str>>, pub(crate) &'a Tag);
+
+impl Drop for Blame<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        let _ = self.0.set(self.1.name.clone());
+    }
 }
 
 /// Work and block that a call has charged and that the host has not been told of yet.
@@ -252,14 +264,14 @@ impl Cx<'_, '_> {
     /// Charges CPU time: the worker is taken that long, and what this call emits moves on afterwards.
     pub fn work(&mut self, d: Duration) {
         self.run.charge.work += d;
-        self.counts.work_ns += nanos(d);
+        self.counts.work_ns = self.counts.work_ns.saturating_add(nanos(d));
         self.run.charge.any |= !d.is_zero();
     }
 
     /// Charges time in which the worker is taken without using the CPU.
     pub fn block(&mut self, d: Duration) {
         self.run.charge.block += d;
-        self.counts.block_ns += nanos(d);
+        self.counts.block_ns = self.counts.block_ns.saturating_add(nanos(d));
         self.run.charge.any |= !d.is_zero();
     }
 

@@ -1,11 +1,11 @@
 //! Islands become actors: one actor per island, under `/system`.
 //!
 //! An island's actor gets its island with its first message, then turns with events. It is never restarted: if its code
-//! panics, it stops, and the stream is aborted. It ends when its island has ended, after what is queued then.
+//! panics, it stops, and the stream fails with [`StreamError::Panic`]. It ends when its island has ended, after what is queued then.
 //!
-//! I1 a turn that comes while the last one's work is not over waits for it: turns of one island never overlap in virtual
-//!    time, whoever wakes it. I2 timers and requests die with the actor.
-//! I3 a stream whose system stops ends with an error at once ([`StreamError::Abrupt`](super::StreamError)).
+//! I1 turns of one island never overlap in virtual time, whoever wakes it: an actor has its next turn when its work is over.
+//! I2 timers and requests die with the actor.
+//! I3 a stream whose system stops ends with an error at once ([`StreamError::Abrupt`]).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,7 +21,9 @@ use super::interpreter::{Chain, ChainError};
 use super::island::{Island, IslandState};
 use super::local::TURN_BUDGET;
 use super::shared::{Control, Shared};
+use super::signal::StreamError;
 use super::value::Value;
+use crate::actor::failure::catch;
 use crate::actor::{Actor, ActorRef, Context, Failure, Key, Props, SpawnError};
 use crate::id::StreamId;
 use crate::pattern::TaskContext;
@@ -218,8 +220,6 @@ struct IslandActor {
     events: VecDeque<Event>,
     /// `Again` is under way.
     again: bool,
-    /// The last turn's work is over then.
-    busy_until: Instant,
     ended: bool,
 }
 
@@ -233,27 +233,34 @@ impl Actor for IslandActor {
             Turn::Again => self.again = false,
             Turn::Event(event) => self.events.push_back(event),
         }
-        if cx.now() >= self.busy_until && !self.ended {
-            self.turn(cx);
-        }
-        Ok(())
+        if self.ended { Ok(()) } else { self.turn(cx) }
     }
 
     fn stopped(&mut self, _cx: &mut Context<'_, Self>) {
         if let (Some(begun), false) = (&self.begun, self.ended) {
-            let why = Control::Abort("an island ended before its stream".into());
-            begun.shared.leave(begun.index, why);
+            let why = StreamError::Killed("an island ended before its stream".into());
+            begun.shared.leave(begun.index, Control::Abort(why));
         }
     }
 }
 
 impl IslandActor {
-    fn turn(&mut self, cx: &mut Context<'_, Self>) {
-        let Some(begun) = &mut self.begun else { return };
+    fn turn(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let Some(begun) = &mut self.begun else { return Ok(()) };
         let event = self.events.pop_front();
         let mut host = ActorHost { cx, links: &begun.links };
-        let state = begun.island.run(event, &mut host, begun.batch);
-        self.busy_until = cx.now();
+        let state = match catch(|| Ok(begun.island.run(event, &mut host, begun.batch))) {
+            Ok(state) => state,
+            Err(panic) => {
+                self.ended = true;
+                // A stage that panics once more on its way out has told its error already.
+                let _ = catch(|| {
+                    begun.island.fail(panic.text(), &mut host);
+                    Ok(())
+                });
+                return Err(panic);
+            }
+        };
         match state {
             IslandState::Ended => {
                 self.ended = true;
@@ -263,6 +270,7 @@ impl IslandActor {
             _ if !self.events.is_empty() => self.run_again(cx),
             _ => {}
         }
+        Ok(())
     }
 
     fn run_again(&mut self, cx: &mut Context<'_, Self>) {

@@ -122,6 +122,20 @@ pub fn check_all(schema: &[ParamSchema], params: &Params) -> Vec<ParamError> {
     params.iter().filter_map(check).collect()
 }
 
+/// Gives a number of milliseconds as a duration; `None` below 0, for no number, and above 584 years.
+pub(crate) fn millis(value: &Value) -> Option<Duration> {
+    let d = Duration::try_from_secs_f64(value.as_num()? / 1e3).ok()?;
+    (d.as_nanos() <= u128::from(u64::MAX)).then_some(d)
+}
+
+/// Checks what can be checked of a value without the schema: a time must be one.
+pub(crate) fn check_time(key: &str, value: &Value) -> Result<(), ParamError> {
+    if !key.ends_with("_ms") || millis(value).is_some() {
+        return Ok(());
+    }
+    Err(ParamError { key: key.into(), reason: format!("{value} is no time in milliseconds") })
+}
+
 /// Checked settings with their defaults.
 pub(crate) struct Settings<'a> {
     pub(crate) schema: &'a [ParamSchema],
@@ -147,7 +161,6 @@ impl Settings<'_> {
     }
 
     pub(crate) fn ms(&self, key: &str) -> Duration {
-        let ms = self.get(key).as_num().filter(|ms| ms.is_finite() && *ms >= 0.0).unwrap_or_default();
-        Duration::try_from_secs_f64(ms / 1e3).unwrap_or(Duration::MAX)
+        millis(&self.get(key)).unwrap_or_default()
     }
 }

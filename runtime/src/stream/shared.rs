@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::counts::{Activity, Counts, EdgeSnapshot, IslandSnapshot, StageSnapshot, StreamSnapshot};
 use super::host::Event;
 use super::kernel::StageId;
+use super::signal::StreamError;
 use crate::sync::{Mutex, MutexGuard};
 
 /// Wakes an island by its number.
@@ -21,7 +22,7 @@ pub(crate) enum Control {
     /// Complete at the sources.
     Stop,
     /// Fail at once.
-    Abort(Arc<str>),
+    Abort(StreamError),
 }
 
 /// A boundary that can be looked at.

@@ -17,6 +17,13 @@ pub enum StreamError {
         /// What its function said.
         text: Arc<str>,
     },
+    /// The code of a stage panicked.
+    Panic {
+        /// The stage.
+        node: Arc<str>,
+        /// What it said.
+        text: Arc<str>,
+    },
     /// A buffer with the strategy Fail was full.
     BufferOverflow {
         /// The stage.
@@ -26,11 +33,6 @@ pub enum StreamError {
     },
     /// An enforcing throttle saw an element before its time.
     RateExceeded {
-        /// The stage.
-        node: Arc<str>,
-    },
-    /// A stage that needs an element saw none.
-    NoSuchElement {
         /// The stage.
         node: Arc<str>,
     },
@@ -45,28 +47,20 @@ pub enum StreamError {
     Killed(Arc<str>),
     /// The host or the system was gone before the stream ended.
     Abrupt,
-    /// A kernel broke a rule of the protocol.
-    Protocol {
-        /// The stage.
-        node: Arc<str>,
-        /// The rule.
-        rule: &'static str,
-    },
 }
 
 impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StreamError::Stage { node, text } => write!(f, "stage {node} failed: {text}"),
+            StreamError::Panic { node, text } => write!(f, "stage {node} panicked: {text}"),
             StreamError::BufferOverflow { node, capacity } => {
                 write!(f, "buffer {node} is full: it holds {capacity}")
             }
             StreamError::RateExceeded { node } => write!(f, "element above the rate of {node}"),
-            StreamError::NoSuchElement { node } => write!(f, "no element for {node}"),
             StreamError::WrongType { node, expected } => write!(f, "{node} takes {expected}"),
             StreamError::Killed(text) => write!(f, "stream aborted: {text}"),
             StreamError::Abrupt => write!(f, "the host ended before the stream"),
-            StreamError::Protocol { node, rule } => write!(f, "{node} broke the rule: {rule}"),
         }
     }
 }

@@ -47,8 +47,6 @@ pub struct Strategy {
     pub backoff: Option<Backoff>,
     /// Whether the children of a one-for-one supervisor share one budget.
     pub budget: BudgetScope,
-    /// How many messages a child in backoff holds at most; more than [`Strategy::HOLD_MAX`] counts as that.
-    pub hold: u32,
 }
 
 /// One line of a strategy: what it matches, and the directive.
@@ -108,9 +106,6 @@ impl From<String> for Match {
 }
 
 impl Strategy {
-    /// The largest number of messages that a child in backoff can hold.
-    pub const HOLD_MAX: u32 = 1_000_000;
-
     /// Makes the default strategy: the failed child alone, 10 restarts in 10 s, then Stop.
     pub const fn one_for_one() -> Self {
         Strategy::of(StrategyKind::OneForOne)
@@ -136,7 +131,6 @@ impl Strategy {
             on_exhausted: OnExhausted::Stop,
             backoff: None,
             budget: BudgetScope::PerChild,
-            hold: 1_000,
         }
     }
 
@@ -194,12 +188,6 @@ impl Strategy {
         self
     }
 
-    /// Sets how many messages a child in backoff holds at most.
-    pub fn hold(mut self, messages: u32) -> Self {
-        self.hold = messages;
-        self
-    }
-
     /// Gives the answer to a failure, with the index of the rule that gave it, `None` for the default.
     pub fn directive(&self, kind: FailureKind, code: &str) -> (Option<usize>, Directive) {
         match self.rules.iter().position(|rule| rule.matches.is_met(kind, code)) {
@@ -217,11 +205,6 @@ impl Strategy {
     /// Gives the backoff that holds for a child, whose own spec goes first; an endless limit always has one.
     pub fn backoff_for(&self, own: Option<Backoff>) -> Option<Backoff> {
         own.or(self.backoff).or_else(|| self.limit.is_endless().then(Backoff::default))
-    }
-
-    /// Gives the number of messages that a child in backoff holds at most.
-    pub fn hold_messages_max(&self) -> u32 {
-        self.hold.min(Strategy::HOLD_MAX)
     }
 }
 

@@ -67,7 +67,7 @@ fn words(run: &Run, kind: &EventKind) -> String {
         EventKind::DeadLettered { reason, message } => {
             format!("message {message} is a dead letter: {reason}")
         }
-        EventKind::BackoffBegan { delay_ns } => format!("waits {}", millis(*delay_ns)),
+        EventKind::BackoffBegan { delay_ns } => format!("waits {} before its restart", millis(*delay_ns)),
         EventKind::AwaitingRoom { target } => format!("waits for room at {}", who(*target)),
         EventKind::RoomFound { target } => format!("found room at {}", who(*target)),
         EventKind::Watched { target } => format!("watches {}", who(*target)),

@@ -1,9 +1,9 @@
 //! What all actors of one scenario share: who is where, the knobs, the counters.
 //!
-//! I1 counters only grow, and outlive restarts. I2 the board opens once, after the last node got its actor.
+//! I1 counters only grow, and outlive restarts; memory does not: of the earlier actors of a node sums are kept. I2 the board opens once, after the last node got its actor.
 //! I3 a lock is held for a lookup, never while something is sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
@@ -11,12 +11,15 @@ use super::super::plan::{Params, Plan};
 use super::{Msg, ReplyTo};
 use crate::actor::{ActorRef, AnyRef};
 use crate::id::ActorId;
+use crate::observe::{ActorSnapshot, ActorState, Ledger};
 use crate::routing::RouterRef;
 use crate::stream::{Feed, Value};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 /// The most counters that one behaviour has.
 const TALLIES: usize = 6;
+/// Earlier actors of a node that are still known by their ids, for events that are told late.
+const IDS_KEPT: usize = 64;
 
 /// The shared state of one run.
 pub(crate) struct Board {
@@ -51,10 +54,59 @@ pub(crate) struct EdgeCell {
 struct Refs {
     by_node: Vec<Option<ActorRef<Msg>>>,
     owners: BTreeMap<ActorId, usize>,
-    former: Vec<Vec<AnyRef>>,
+    former: Vec<Former>,
     routers: BTreeMap<usize, RouterRef<Msg>>,
     missing: usize,
     waker: Option<Waker>,
+}
+
+/// The earlier actors of a node, which restarts of their supervisor have ended.
+#[derive(Default)]
+struct Former {
+    /// Sums of those that can count no more.
+    totals: Totals,
+    /// The last one, and all that are still at something.
+    actors: Vec<AnyRef>,
+    ids: VecDeque<ActorId>,
+}
+
+/// What several actors have counted.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Totals {
+    pub(crate) ledger: Ledger,
+    pub(crate) busy_ns: u64,
+    pub(crate) blocked_ns: u64,
+    pub(crate) restarts: u64,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, seen: &ActorSnapshot) {
+        self.ledger += seen.ledger;
+        self.busy_ns += seen.busy_ns;
+        self.blocked_ns += seen.blocked_ns;
+        self.restarts += seen.restarts;
+    }
+}
+
+impl Former {
+    /// Takes in the next one; gives back what is kept no more.
+    fn push(&mut self, actor: AnyRef) -> (Vec<AnyRef>, Option<ActorId>) {
+        let (mut kept, mut done) = (Vec::new(), Vec::new());
+        for former in self.actors.drain(..) {
+            let seen = former.snapshot();
+            if seen.state == ActorState::Stopped && seen.ledger.queued == 0 {
+                self.totals.add(&seen);
+                done.push(former);
+            } else {
+                kept.push(former);
+            }
+        }
+        self.ids.push_back(actor.id());
+        kept.push(actor);
+        self.actors = kept;
+        let forgotten = if self.ids.len() > IDS_KEPT { self.ids.pop_front() } else { None };
+        (done, forgotten)
+    }
 }
 
 impl Board {
@@ -65,7 +117,7 @@ impl Board {
         let refs = Refs {
             by_node: vec![None; nodes.len()],
             owners: BTreeMap::new(),
-            former: vec![Vec::new(); nodes.len()],
+            former: nodes.iter().map(|_| Former::default()).collect(),
             routers: BTreeMap::new(),
             missing: actors,
             waker: None,
@@ -93,9 +145,11 @@ impl Board {
             waker.into_iter().for_each(Waker::wake);
             return;
         };
-        refs.former[node].push(former.any());
+        let (done, forgotten) = refs.former[node].push(former.any());
+        forgotten.into_iter().for_each(|id| _ = refs.owners.remove(&id));
         let routers: Vec<_> = refs.routers.iter().map(|(n, r)| (*n, r.clone())).collect();
         drop(refs);
+        drop(done);
         // Ordering: Release, pairs with the Acquire in epoch(): who sees the new epoch finds the new reference.
         self.epoch.fetch_add(1, Ordering::Release);
         for (router, reference) in routers {
@@ -163,9 +217,12 @@ impl Board {
         self.refs.lock().by_node[node].clone()
     }
 
-    /// Lists the earlier actors of a node, which a restart of their supervisor has ended.
-    pub(crate) fn former(&self, node: usize) -> Vec<AnyRef> {
-        self.refs.lock().former[node].clone()
+    /// Gives all actors that a node has had: sums of those long gone, then the others, the present one last.
+    pub(crate) fn all_actors(&self, node: usize) -> (Totals, Vec<AnyRef>) {
+        let refs = self.refs.lock();
+        let Former { totals, actors, .. } = &refs.former[node];
+        let present = refs.by_node[node].as_ref().map(ActorRef::any);
+        (*totals, actors.iter().cloned().chain(present).collect())
     }
 
     /// Finds the node that an actor is or was.
@@ -273,5 +330,36 @@ impl<T: Copy> Knobs<T> {
             (self.version, self.value) = (version, (self.read)(&cell.params.lock()));
         }
         self.value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::document::Scenario;
+    use crate::scenario::{On, Run, validate};
+
+    /// A group that is restarted for each message of its worker.
+    const RESTARTS: &str = r#"{"version": 1, "seed": 7, "workers": 2, "nodes": [
+        {"id": "s", "kind": "source", "params": {"rate_per_s": 10, "count": 300}},
+        {"id": "o", "kind": "supervisor", "params": {"max_restarts": 1000}},
+        {"id": "g", "kind": "supervisor", "parent": "o", "params": {"directive": "escalate"}},
+        {"id": "w", "kind": "worker", "parent": "g", "params": {"then": "absorb", "failure": "nth", "nth": 1}}
+    ], "edges": [{"id": "e", "from": "s.out", "to": "w.in"}]}"#;
+
+    #[test]
+    fn many_restarts_of_a_supervisor_take_no_more_memory_than_a_few() {
+        let scenario = Scenario::parse(RESTARTS).expect("a document");
+        let run = Run::start(validate(&scenario).expect("valid"), On::Stepper).expect("it starts");
+        let mut most = 0;
+        while run.system().step().is_some() {
+            let lost = run.look(3).expect("the worker").lost;
+            assert!(lost >= most, "totals never fall: {lost} after {most}");
+            most = lost;
+        }
+        assert_eq!((most, run.look(2).expect("the group").restarts), (300, 300));
+        let refs = run.board.refs.lock();
+        assert!(refs.former[3].actors.len() <= 2, "{} actors kept", refs.former[3].actors.len());
+        assert!(refs.owners.len() <= IDS_KEPT + 8, "{} owners kept", refs.owners.len());
     }
 }

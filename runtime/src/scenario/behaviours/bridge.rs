@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::{Board, Msg};
 use crate::actor::{Actor, Context, Failure, Props};
-use crate::stream::{Feed, Offered, OverflowStrategy, Value};
+use crate::stream::registry::overflow;
+use crate::stream::{Feed, Offered, Value};
 
 /// Names of this behaviour's counters.
 pub(crate) const TALLIES: &[&str] = &["offered", "displaced", "refused"];
@@ -32,11 +33,7 @@ impl Bridge {
 
 /// Makes the queue of a `to_stream` node.
 pub(crate) fn feed(params: &super::super::plan::Params) -> Feed<Value> {
-    let strategy = match params.text("overflow") {
-        "drop_new" => OverflowStrategy::DropNew,
-        "fail" => OverflowStrategy::Fail,
-        _ => OverflowStrategy::DropHead,
-    };
+    let strategy = overflow(&Value::from(params.text("overflow")));
     let capacity = usize::try_from(params.count("buffer")).unwrap_or(1).max(1);
     match Feed::new(capacity, strategy) {
         Ok(feed) => feed,

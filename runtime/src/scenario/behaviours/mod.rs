@@ -18,7 +18,7 @@ mod worker;
 
 use std::sync::Arc;
 
-pub(crate) use board::{Board, Knobs};
+pub(crate) use board::{Board, Knobs, Totals};
 pub(crate) use outlet::Outlet;
 pub(crate) use supervisor::{Spawn, has_actor, spawn_node};
 

@@ -10,6 +10,7 @@ use super::super::plan::Params;
 use super::{Board, Msg, Task};
 use crate::actor::{Actor, ActorRef, Context};
 use crate::id::ActorId;
+use crate::mailbox::OverflowStrategy;
 use crate::routing::{Logic, RouterRef};
 
 /// How a message is put into a mailbox.
@@ -25,10 +26,10 @@ pub(crate) enum Policy {
 
 impl Policy {
     fn of(params: &Params) -> Self {
-        match (params.count("mailbox"), params.text("overflow")) {
-            (0, _) => Policy::Tell,
-            (_, "backpressure") => Policy::Send,
-            (_, "reject_to_sender") => Policy::TellOr,
+        let overflow = OverflowStrategy::from_name(params.text("overflow"));
+        match overflow.filter(|_| params.count("mailbox") > 0) {
+            Some(OverflowStrategy::Backpressure) => Policy::Send,
+            Some(OverflowStrategy::RejectToSender) => Policy::TellOr,
             _ => Policy::Tell,
         }
     }

@@ -60,12 +60,8 @@ pub(crate) fn has_actor(kind: &str) -> bool {
 }
 
 fn mailbox(params: &Params) -> Mailbox {
-    let overflow = match params.text("overflow") {
-        "drop_new" => OverflowStrategy::DropNew,
-        "drop_oldest" => OverflowStrategy::DropOldest,
-        "reject_to_sender" => OverflowStrategy::RejectToSender,
-        _ => OverflowStrategy::Backpressure,
-    };
+    let overflow = OverflowStrategy::from_name(params.text("overflow"));
+    let overflow = overflow.unwrap_or(OverflowStrategy::Backpressure);
     match usize::try_from(params.count("mailbox")) {
         Ok(0) | Err(_) => Mailbox::unbounded(),
         Ok(capacity) => Mailbox::bounded(capacity, overflow),

@@ -15,6 +15,7 @@
 use std::time::Duration;
 
 use crate::stream::kernel::{Caps, Cx, Kernel, Out, Sig};
+use crate::stream::params::millis;
 use crate::stream::signal::StreamError;
 use crate::stream::value::Value;
 use crate::time::Instant;
@@ -93,16 +94,16 @@ impl Bucket {
     }
 
     fn due(&self, cost: u64) -> Instant {
-        let spare = u128::from(self.rate.burst - cost.min(self.rate.burst)) * self.unit();
+        let spare = u128::from(self.rate.burst - cost.min(self.rate.burst)).saturating_mul(self.unit());
         let due = self.tat.saturating_sub(spare).div_ceil(u128::from(self.rate.units));
         Instant::from_nanos(u64::try_from(due).unwrap_or(u64::MAX))
     }
 
     /// An element goes.
     fn go(&mut self, cost: u64, now: Instant) {
-        self.tat = self.tat.saturating_add(u128::from(cost) * self.unit());
+        self.tat = self.tat.saturating_add(u128::from(cost).saturating_mul(self.unit()));
         let makeup = (MAKEUP_NS * u128::from(self.rate.units))
-            .saturating_sub(u128::from(self.rate.burst) * self.unit());
+            .saturating_sub(u128::from(self.rate.burst).saturating_mul(self.unit()));
         self.late = self.scaled(now).saturating_sub(self.tat).min(makeup);
         self.left_at = now;
     }
@@ -200,15 +201,13 @@ where
     fn set(&mut self, key: &str, value: &Value) -> bool {
         let old = self.bucket.rate;
         let whole = value.as_int().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
-        let rate = match (key, whole, value.as_num().filter(|ms| *ms > 0.0 && ms.is_finite())) {
+        let rate = match (key, whole, millis(value).filter(|d| !d.is_zero())) {
             ("n", Some(units), _) => Rate { units, ..old },
             ("burst", Some(burst), _) => old.burst(burst),
-            ("per_ms", _, Some(ms)) => {
-                Rate { per: Duration::from_secs_f64(ms / 1e3).max(Duration::from_nanos(1)), ..old }
-            }
+            ("per_ms", _, Some(per)) => Rate { per, ..old },
             _ => return false,
         };
-        self.bucket.tat = self.bucket.tat / u128::from(old.units) * u128::from(rate.units);
+        self.bucket.tat = (self.bucket.tat / u128::from(old.units)).saturating_mul(rate.units.into());
         (self.bucket.rate, self.bucket.late) = (rate, 0);
         true
     }

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use crate::stream::kernel::{Caps, Cx, Kernel, Never, Out, Sig};
+use crate::stream::params::millis;
 use crate::stream::signal::{Cause, DropReason};
 use crate::stream::value::Value;
 use crate::time::Instant;
@@ -83,9 +84,9 @@ impl<T: Clone + Send + 'static> Kernel for Tick<T> {
 
     /// `interval_ms` takes effect after the next tick.
     fn set(&mut self, key: &str, value: &Value) -> bool {
-        match (key, value.as_num()) {
-            ("interval_ms", Some(ms)) if ms > 0.0 && ms.is_finite() => {
-                self.interval = Duration::from_secs_f64(ms / 1e3).max(INTERVAL_MIN);
+        match (key, millis(value)) {
+            ("interval_ms", Some(interval)) if !interval.is_zero() => {
+                self.interval = interval;
                 true
             }
             _ => false,

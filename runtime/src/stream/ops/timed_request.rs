@@ -6,6 +6,7 @@ use super::map_async::{Job, MapAsync};
 use super::worked::Time;
 use crate::rng::Rng;
 use crate::stream::kernel::{Caps, Cx, Kernel, Out, Sig};
+use crate::stream::params::millis;
 use crate::stream::signal::StreamError;
 use crate::stream::value::Value;
 
@@ -93,10 +94,8 @@ impl Kernel for TimedRequest {
     }
 
     fn set(&mut self, key: &str, value: &Value) -> bool {
-        match (key, value.as_num(), value.as_int()) {
-            ("mean_ms", Some(ms), _) if ms >= 0.0 && ms.is_finite() => {
-                self.time = self.time.with_mean(Duration::from_secs_f64(ms / 1e3));
-            }
+        match (key, millis(value), value.as_int()) {
+            ("mean_ms", Some(mean), _) => self.time = self.time.with_mean(mean),
             ("fail_every", _, Some(n)) if n >= 0 => self.fail_every = n,
             _ => return self.inner.set(key, value),
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::rng::Rng;
 use crate::stream::kernel::{Caps, Cx, Kernel, Out, Park, Sig, Sleep};
+use crate::stream::params::millis;
 use crate::stream::signal::{Cause, StreamError};
 use crate::stream::value::Value;
 
@@ -156,17 +157,12 @@ impl<K: Kernel> Kernel for Worked<K> {
     }
 
     fn set(&mut self, key: &str, value: &Value) -> bool {
-        match (key, value.as_num()) {
-            ("work_ms", Some(ms)) if ms >= 0.0 && ms.is_finite() => {
-                self.work = self.work.with_mean(Duration::from_secs_f64(ms / 1e3));
-                true
-            }
-            ("block_ms", Some(ms)) if ms >= 0.0 && ms.is_finite() => {
-                self.block = self.block.with_mean(Duration::from_secs_f64(ms / 1e3));
-                true
-            }
-            _ => self.inner.set(key, value),
+        match (key, millis(value)) {
+            ("work_ms", Some(mean)) => self.work = self.work.with_mean(mean),
+            ("block_ms", Some(mean)) => self.block = self.block.with_mean(mean),
+            _ => return self.inner.set(key, value),
         }
+        true
     }
 }
 
