@@ -105,7 +105,7 @@ fn a_long_chain_of_actors_that_hold_each_other_is_let_go_without_deep_recursion(
     for shut_down in [true, false] {
         let system = ActorSystem::builder("chain").stepper().log(Level::Off).build().expect("good settings");
         let mut last: Option<ActorRef<()>> = None;
-        for _ in 0..100_000 {
+        for _ in 0..30_000 {
             let next = last.clone();
             let props = Props::new(move || Link { _next: next.clone() });
             last = Some(system.spawn("", props).expect("a child"));
