@@ -93,6 +93,57 @@ fn another_number_of_workers_gives_another_log() {
     assert_ne!(run(1, 1, Router::random()).0, run(1, 4, Router::random()).0);
 }
 
+/// Passes a number on, and once more after some work.
+struct Passer;
+
+struct Pass(Option<ActorRef<Pass>>);
+
+impl Actor for Passer {
+    type Msg = Pass;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, Pass(to): Pass) -> Result<(), Failure> {
+        if let Some(to) = to {
+            cx.tell(&to, Pass(None));
+            cx.work(US * 100);
+            cx.tell(&to, Pass(None));
+        }
+        Ok(())
+    }
+}
+
+/// Runs a program without any chance of its own.
+fn run_without_chance(seed: u64, seeded_order: bool) -> u64 {
+    let builder = ActorSystem::builder("order").stepper().workers(4).seed(seed);
+    let builder = if seeded_order { builder.seeded_order() } else { builder };
+    let system = builder.build().expect("good settings");
+    let all: Vec<_> = (0..20).map(|_| system.spawn("", Props::new(|| Passer)).expect("a child")).collect();
+    for (n, passer) in all.iter().enumerate() {
+        passer.tell(Pass(Some(all[(n * 7 + 3) % 20].clone())));
+    }
+    assert!(system.run_until_quiet(10_000));
+    assert_eq!(system.ledger().handled, 60);
+    system.log_hash()
+}
+
+#[test]
+fn in_seeded_order_each_seed_has_a_schedule_of_its_own() {
+    let mut hashes: Vec<u64> = (0..10).map(|seed| run_without_chance(seed, true)).collect();
+    assert_eq!(
+        hashes,
+        (0..10).map(|seed| run_without_chance(seed, true)).collect::<Vec<_>>(),
+        "and keeps it"
+    );
+    hashes.sort();
+    hashes.dedup();
+    assert_eq!(hashes.len(), 10);
+}
+
+#[test]
+fn without_seeded_order_a_program_without_chance_runs_the_same_with_every_seed() {
+    let first = run_without_chance(0, false);
+    (1..10).for_each(|seed| assert_eq!(run_without_chance(seed, false), first));
+}
+
 #[test]
 fn the_log_of_a_fixed_program_never_changes_unnoticed() {
     // A change here is a new version of the log: links to shared runs show other runs from then on. Say so in CHANGELOG.

@@ -124,10 +124,9 @@ impl Actor for Player {
     }
 }
 
-#[test]
-fn m2_one_message_bounced_between_two_threads_never_stalls() {
-    let system = ActorSystem::builder("m2").pool().workers(4).log(Level::Off).build().expect("good settings");
-    let left = Arc::new(AtomicU64::new(MANY));
+fn a_bounced_message_never_stalls(builder: footlights::system::Builder, times: u64) {
+    let system = builder.log(Level::Off).build().expect("good settings");
+    let left = Arc::new(AtomicU64::new(times));
     let player = || {
         let left = left.clone();
         system.spawn("", Props::new(move || Player { left: left.clone() })).expect("a child")
@@ -143,7 +142,23 @@ fn m2_one_message_bounced_between_two_threads_never_stalls() {
         seen = left.load(Ordering::Relaxed);
     }
     system.shutdown(Duration::from_secs(10)).expect("an end");
+    assert_eq!(system.ledger().handled, times);
     assert!(system.ledger().balanced());
+}
+
+#[test]
+fn m2_one_message_bounced_between_two_threads_never_stalls() {
+    a_bounced_message_never_stalls(ActorSystem::builder("m2").pool().workers(4), MANY);
+}
+
+#[test]
+fn m2_one_message_bounced_between_two_virtual_workers_never_stalls() {
+    for workers in [1, 4] {
+        // More than the free runs at one instant: after them each costs a little, and the ball flies on.
+        a_bounced_message_never_stalls(ActorSystem::builder("m2").stepper().workers(workers), 250_000);
+        let drawn = ActorSystem::builder("m2").stepper().workers(workers).seed(1).seeded_order();
+        a_bounced_message_never_stalls(drawn, 20_000);
+    }
 }
 
 /// Blocks its worker, or counts.
@@ -269,4 +284,68 @@ fn m2_sends_into_a_parking_pool_are_never_lost() {
         let wanted = 2 * (round + 1);
         wait_until(&system, &format!("round {round}"), || count.load(Ordering::Relaxed) == wanted);
     }
+}
+
+/// Does as it is told.
+struct Doer;
+
+type Script = Box<dyn FnOnce(&mut Context<'_, Doer>) + Send>;
+
+impl Actor for Doer {
+    type Msg = Script;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, script: Script) -> Result<(), Failure> {
+        script(cx);
+        Ok(())
+    }
+}
+
+#[test]
+fn the_task_in_the_slot_of_a_long_run_is_taken_by_a_sleeping_worker() {
+    let system = ActorSystem::builder("long").pool().workers(2).build().expect("good settings");
+    let doer = || system.spawn("", Props::new(|| Doer)).expect("a child");
+    let (teller, receiver) = (doer(), doer());
+    for round in 0..20 {
+        // The other worker sleeps; neither `work` nor `block` says that this run takes long.
+        wait_until(&system, "rest", || system.is_quiet());
+        let came = Arc::new(AtomicU64::new(0));
+        let (sets, outcome) = (came.clone(), Arc::new(AtomicU64::new(0)));
+        let (to, says) = (receiver.clone(), outcome.clone());
+        teller.tell(Box::new(move |cx| {
+            let flag = sets.clone();
+            let receives = move |_: &mut Context<'_, Doer>| flag.store(1, Ordering::Relaxed);
+            cx.tell(&to, Box::new(receives) as Script);
+            let deadline = cx.now() + Duration::from_secs(5);
+            while sets.load(Ordering::Relaxed) == 0 && cx.now() < deadline {
+                std::hint::spin_loop();
+            }
+            says.store(1 + sets.load(Ordering::Relaxed), Ordering::Relaxed);
+        }));
+        wait_until(&system, "the end of the run", || outcome.load(Ordering::Relaxed) > 0);
+        assert_eq!(outcome.load(Ordering::Relaxed), 2, "round {round}: the receiver waited for the teller");
+    }
+}
+
+#[test]
+fn a_message_told_during_a_long_run_bears_the_time_of_its_sending() {
+    let system = ActorSystem::builder("stamp").pool().workers(1).build().expect("good settings");
+    let doer = system.spawn("", Props::new(|| Doer)).expect("a child");
+    let (began, go) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (begins, goes) = (began.clone(), go.clone());
+    doer.tell(Box::new(move |cx| {
+        begins.store(1, Ordering::Relaxed);
+        while goes.load(Ordering::Relaxed) == 0 {
+            cx.block(Duration::from_millis(1));
+        }
+    }));
+    wait_until(&system, "the long run", || began.load(Ordering::Relaxed) == 1);
+    let tolerance = Duration::from_millis(100);
+    let told_at = system.now() + 5 * tolerance;
+    wait_until(&system, "an old clock", || system.now() >= told_at);
+    doer.tell(Box::new(|_| {}));
+    let oldest = doer.any().snapshot().oldest.expect("one waits");
+    let after = system.now();
+    go.store(1, Ordering::Relaxed);
+    wait_until(&system, "the end of the run", || doer.queued() == 0);
+    assert!(oldest + tolerance > told_at && oldest <= after, "stamped {oldest:?}, told at {told_at:?}");
 }

@@ -412,3 +412,41 @@ fn s3_a_routee_that_cannot_start_is_reported_and_the_pool_goes_on() {
         assert!(failed, "the failure is an event");
     });
 }
+
+#[test]
+fn two_random_routers_of_one_parent_choose_by_chance_of_their_own() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let [first, second] = ["one", "two"].map(|name| {
+            let router = Router::random().pool(4, props(&probe));
+            let router = system.spawn_router(name, router).expect("a free name");
+            let order = router.routees();
+            let place = |chosen: ActorRef<Job>| order.iter().position(|routee| *routee == chosen);
+            (0..30).map(|_| place(router.choose().expect("a routee"))).collect::<Vec<_>>()
+        });
+        assert_ne!(first, second);
+    });
+}
+
+#[test]
+fn a_smallest_mailbox_router_puts_a_routee_in_backoff_last() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let backoff = Backoff::new(Duration::from_secs(100), Duration::from_secs(100));
+        let down = system.spawn("down", props(&probe).backoff(backoff)).expect("a free name");
+        let busy = system.spawn("busy", props(&probe)).expect("a free name");
+        let group = Router::smallest_mailbox().group([down.clone(), busy.clone()]);
+        let group = system.spawn_router("group", group).expect("a free name");
+        down.tell(Job::Fail);
+        wait_until(system, "the backoff", || down.any().snapshot().state == ActorState::Backoff);
+        (0..5).for_each(|_| busy.tell(Job::Work(MS)));
+        (0..4).for_each(|n| group.tell(Job::Say(n)));
+        assert_eq!(down.queued(), 0, "the shorter mailbox, but nobody reads it");
+        (0..4).for_each(|n| assert_eq!(probe.expect(system), ("busy".to_owned(), 1, n)));
+        // With nobody else left it gets what comes.
+        busy.stop();
+        wait_until(system, "the end of the busy one", || system.find("/user/busy").is_none());
+        group.tell(Job::Say(4));
+        assert_eq!(down.queued(), 1);
+    });
+}

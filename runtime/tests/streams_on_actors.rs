@@ -274,3 +274,31 @@ fn a_system_that_stops_ends_its_streams_with_an_error() {
     system.shutdown(Duration::from_secs(1)).unwrap();
     assert!(matches!(done.take(), Some(Err(StreamError::Abrupt | StreamError::Killed(_)))));
 }
+
+#[test]
+fn a_time_that_is_no_time_is_refused_and_the_stream_goes_on() {
+    on_steppers(|system| {
+        let chain = Chain::new().op("ticks", "tick", params(&[])).op("work", "map", params(&[])).op(
+            "end",
+            "ignore",
+            params(&[]),
+        );
+        let (done, handle) = chain.run_with(system, &RunOptions::default()).unwrap();
+        let used = || handle.snapshot().stage("end").expect("it is there").counts.used;
+        system.run_for(MS * 1_000);
+        let before = used();
+        for bad in [1e300, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(handle.set("work", "work_ms", Value::Num(bad)).is_err(), "{bad}");
+        }
+        assert!(handle.set("work", "work_ms", Value::from("soon")).is_err());
+        assert!(handle.set("nowhere", "work_ms", Value::Num(1.0)).is_err());
+        system.run_for(MS * 1_000);
+        assert!(used() > before && before > 0, "{before}, then {}", used());
+        assert_eq!(done.take(), None, "it has not failed");
+        handle.set("work", "work_ms", Value::Num(1.0)).unwrap();
+        let before = used();
+        system.run_for(MS * 1_000);
+        assert!(used() > before);
+        handle.stop();
+    });
+}

@@ -1,11 +1,14 @@
 //! Promises of supervision: restarts, stops, escalation, their order and their limits.
 
+mod common;
+
 use std::time::Duration;
 
+use common::wait_until;
 use footlights::actor::{Actor, ActorRef, Context, Exit, Failure, Props, Recipient};
 use footlights::observe::{EventKind, StopReason};
 use footlights::pattern::Reply;
-use footlights::supervise::{Directive, FailureKind, Strategy};
+use footlights::supervise::{Directive, FailureKind, RestartType, Strategy};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher};
 
@@ -93,14 +96,23 @@ fn family(
     strategy: Strategy,
     names: &[&'static str],
 ) -> Vec<ActorRef<Msg>> {
-    let names = names.to_vec();
-    let children: Vec<_> = names
-        .iter()
-        .map(|&name| {
-            let out = probe.recipient();
-            Props::new(move || Talker { name, sum: 0, out: out.clone() }).keep_failing_message()
-        })
-        .collect();
+    let kept: Vec<_> = names.iter().map(|&name| (name, RestartType::Transient)).collect();
+    family_of(system, probe, strategy, &kept)
+}
+
+fn family_of(
+    system: &ActorSystem,
+    probe: &Probe<String>,
+    strategy: Strategy,
+    kept: &[(&'static str, RestartType)],
+) -> Vec<ActorRef<Msg>> {
+    let names: Vec<_> = kept.iter().map(|kept| kept.0).collect();
+    let child = |&(name, restart_type): &(&'static str, RestartType)| {
+        let out = probe.recipient();
+        let props = Props::new(move || Talker { name, sum: 0, out: out.clone() });
+        props.keep_failing_message().restart_type(restart_type)
+    };
+    let children: Vec<_> = kept.iter().map(child).collect();
     let props =
         Props::new(move || Parent { children: children.clone(), names: names.clone() }).supervise(strategy);
     let parent = system.spawn("parent", props).expect("a free name");
@@ -173,6 +185,78 @@ fn all_for_one_stops_last_first_and_starts_in_order() {
     });
 }
 
+/// A group of three with a temporary one in the middle, all started.
+fn group_with_a_temporary(system: &ActorSystem, probe: &Probe<String>) -> Vec<ActorRef<Msg>> {
+    use RestartType::{Temporary, Transient};
+    let kept = [("a", Transient), ("t", Temporary), ("c", Transient)];
+    let children = family_of(system, probe, Strategy::all_for_one(), &kept);
+    let mut started: Vec<String> = (0..3).map(|_| probe.expect(system)).collect();
+    started.sort();
+    assert_eq!(started, ["a started 1", "c started 1", "t started 1"]);
+    probe.watch(system, &children[1].any());
+    children
+}
+
+#[test]
+fn a_temporary_sibling_of_an_all_for_one_group_is_stopped_and_not_restarted() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let children = group_with_a_temporary(system, &probe);
+        children[0].tell(Msg::Fail);
+        probe.expect_terminated(system);
+        let mut lines: Vec<String> = (0..5).map(|_| probe.expect(system)).collect();
+        lines.sort();
+        let restarts =
+            ["a pre_restart error Some(Fail)", "a started 2", "c pre_restart sibling None", "c started 2"];
+        assert_eq!(lines[..4], restarts);
+        assert_eq!(lines[4..], ["t stopped"]);
+        [&children[0], &children[2]].into_iter().for_each(|child| child.tell(Msg::Say(7)));
+        let mut lines = [probe.expect(system), probe.expect(system)];
+        lines.sort();
+        assert_eq!(lines, ["a 7", "c 7"], "and the temporary one is not there");
+        assert!(children[1].is_closed());
+    });
+}
+
+#[test]
+fn a_temporary_member_of_an_all_for_one_group_that_fails_stops_alone() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let children = group_with_a_temporary(system, &probe);
+        children[1].tell(Msg::Fail);
+        assert_eq!(probe.expect_terminated(system).reason, StopReason::Failed(FailureKind::Error));
+        assert_eq!(probe.expect(system), "t stopped");
+        for (index, line) in [(0, "a 7"), (2, "c 7")] {
+            children[index].tell(Msg::Say(7));
+            assert_eq!(probe.expect(system), line, "nobody else was restarted");
+            assert_eq!(children[index].any().snapshot().incarnation, 1);
+        }
+    });
+}
+
+#[test]
+fn s1_restart_budget_resets_after_window_on_threads() {
+    let system = ActorSystem::builder("s1").pool().workers(2).build().expect("good settings");
+    let probe = Probe::<String>::new(&system, "probe");
+    let window = Duration::from_millis(50);
+    let child = &family(&system, &probe, Strategy::one_for_one().max_restarts(2, window), &["w"])[0];
+    probe.watch(&system, &child.any());
+    assert_eq!(probe.expect(&system), "w started 1");
+    // Never more than two within a window, six in all.
+    for round in 0..3 {
+        for restart in 1..3 {
+            child.tell(Msg::Fail);
+            assert_eq!(probe.expect(&system), "w pre_restart error Some(Fail)");
+            assert_eq!(probe.expect(&system), format!("w started {}", 2 * round + restart + 1));
+        }
+        let next = system.now() + window + Duration::from_millis(5);
+        wait_until(&system, "the end of the window", || system.now() > next);
+    }
+    assert!(probe.take_ends().is_empty(), "it lives");
+    (0..1_000).for_each(|_| child.tell(Msg::Fail));
+    assert_eq!(probe.expect_terminated(&system).reason, StopReason::Failed(FailureKind::Error));
+}
+
 #[test]
 fn a_stop_by_strategy_tells_watchers_once_and_why() {
     on_each_dispatcher(|system| {
@@ -239,7 +323,7 @@ fn a_permanent_actor_that_stops_itself_is_restarted() {
         let probe = Probe::<String>::new(system, "probe");
         let out = probe.recipient();
         let props = Props::new(move || Talker { name: "p", sum: 0, out: out.clone() })
-            .restart_type(footlights::supervise::RestartType::Permanent);
+            .restart_type(RestartType::Permanent);
         let actor = system.spawn("permanent", props).expect("a free name");
         actor.tell(Msg::Stop);
         actor.tell(Msg::Say(1));

@@ -1,8 +1,11 @@
 //! Promises of virtual time: work has a price, k workers do k jobs at once, and nothing is seen before it was sent.
 
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
+use footlights::observe::EventKind;
+use footlights::supervise::FailureKind;
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_steppers};
 use footlights::time::Instant;
@@ -271,4 +274,47 @@ fn the_clock_jumps_to_the_next_timer_when_nothing_runs() {
         assert!(system.run_until_quiet(1_000));
         assert_eq!(probe.take(), [("timer", at(3_600_000))]);
     });
+}
+
+/// Drives its own system, or asks it about its turns.
+struct Meddler {
+    system: Weak<ActorSystem>,
+}
+
+impl Actor for Meddler {
+    type Msg = fn(&ActorSystem);
+
+    fn receive(&mut self, _cx: &mut Context<'_, Self>, meddle: fn(&ActorSystem)) -> Result<(), Failure> {
+        meddle(&self.system.upgrade().expect("the test holds it"));
+        Ok(())
+    }
+}
+
+#[test]
+fn to_drive_a_system_from_inside_a_turn_is_a_failure_and_no_deadlock() {
+    let meddle: [fn(&ActorSystem); 5] = [
+        |system| _ = system.next_moment(),
+        |system| _ = system.is_quiet(),
+        |system| _ = system.step(),
+        |system| _ = system.run_for(MS),
+        |system| _ = system.run_until_quiet(1),
+    ];
+    for meddle in meddle {
+        let system = Arc::new(stepper(2));
+        let weak = Arc::downgrade(&system);
+        let meddler = system.spawn("meddler", Props::new(move || Meddler { system: weak.clone() }));
+        meddler.expect("a free name").tell(meddle);
+        assert!(system.run_until_quiet(1_000));
+        let failures: Vec<_> = system
+            .rare_events(0)
+            .0
+            .into_iter()
+            .filter_map(|event| match event.kind {
+                EventKind::Failed { kind, text, .. } => Some((kind, text)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!((failures.len(), failures[0].0), (1, FailureKind::Panic));
+        assert!(failures[0].1.contains("from inside"), "it says why: {}", failures[0].1);
+    }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "no test file uses all of it")]
 
+pub(crate) mod scripted;
+
 use std::sync::Once;
 use std::time::Duration;
 

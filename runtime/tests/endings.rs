@@ -1,0 +1,148 @@
+//! Promises of ends: a stop is never undone, a restart keeps siblings in their places, and what has ended is let go.
+
+mod common;
+
+use std::time::Duration;
+
+use common::scripted::{Msg, props, spawn};
+use common::wait_until;
+use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
+use footlights::observe::{Level, StopReason};
+use footlights::supervise::RestartType;
+use footlights::system::ActorSystem;
+use footlights::testkit::{Probe, on_each_dispatcher};
+
+/// When a quitter asks to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum When {
+    BeforeItFails,
+    InPreRestart,
+}
+
+/// Fails on true, and asks to stop by the way.
+struct Quitter {
+    when: When,
+    out: Recipient<u64>,
+}
+
+impl Actor for Quitter {
+    type Msg = bool;
+
+    fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        self.out.tell(u64::from(cx.incarnation()));
+        Ok(())
+    }
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, fails: bool) -> Result<(), Failure> {
+        if !fails {
+            self.out.tell(100);
+            return Ok(());
+        }
+        if self.when == When::BeforeItFails {
+            cx.stop();
+        }
+        Err(Failure::new("planned", "on request"))
+    }
+
+    fn pre_restart(&mut self, cx: &mut Context<'_, Self>, _why: &Failure, _message: Option<bool>) {
+        if self.when == When::InPreRestart {
+            cx.stop();
+        }
+    }
+}
+
+fn quitter(system: &ActorSystem, probe: &Probe<u64>, when: When, kept: RestartType) -> ActorRef<bool> {
+    let out = probe.recipient();
+    let props = Props::new(move || Quitter { when, out: out.clone() }).restart_type(kept);
+    let quitter = system.spawn("quitter", props).expect("a free name");
+    assert_eq!(probe.expect(system), 1, "it has started");
+    quitter
+}
+
+#[test]
+fn a_stop_that_was_asked_for_is_not_undone_by_a_restart() {
+    for when in [When::BeforeItFails, When::InPreRestart] {
+        on_each_dispatcher(|system| {
+            let probe = Probe::new(system, "probe");
+            let quitter = quitter(system, &probe, when, RestartType::Transient);
+            probe.watch(system, &quitter.any());
+            quitter.tell(true);
+            assert_eq!(probe.expect_terminated(system).reason, StopReason::Stopped, "{when:?}");
+            wait_until(system, "the end", || system.find("/user/quitter").is_none());
+            assert_eq!(probe.take(), [0; 0], "it was not started again");
+        });
+    }
+}
+
+#[test]
+fn a_permanent_actor_that_asks_to_stop_and_fails_is_restarted() {
+    for when in [When::BeforeItFails, When::InPreRestart] {
+        on_each_dispatcher(|system| {
+            let probe = Probe::new(system, "probe");
+            let quitter = quitter(system, &probe, when, RestartType::Permanent);
+            quitter.tell(true);
+            quitter.tell(false);
+            assert_eq!([probe.expect(system), probe.expect(system)], [2, 100], "{when:?}");
+        });
+    }
+}
+
+/// Is made by a closure that holds the next of a chain.
+struct Link {
+    _next: Option<ActorRef<()>>,
+}
+
+impl Actor for Link {
+    type Msg = ();
+
+    fn receive(&mut self, _cx: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_long_chain_of_actors_that_hold_each_other_is_let_go_without_deep_recursion() {
+    for shut_down in [true, false] {
+        let system = ActorSystem::builder("chain").stepper().log(Level::Off).build().expect("good settings");
+        let mut last: Option<ActorRef<()>> = None;
+        for _ in 0..30_000 {
+            let next = last.clone();
+            let props = Props::new(move || Link { _next: next.clone() });
+            last = Some(system.spawn("", props).expect("a child"));
+        }
+        if shut_down {
+            system.shutdown(Duration::from_secs(10)).expect("an end");
+            assert_eq!(system.live_actors(), 0);
+            drop(last);
+            drop(system);
+        } else {
+            drop(system);
+            drop(last);
+        }
+    }
+}
+
+/// Counts the threads of this process whose name begins so.
+#[cfg(target_os = "linux")]
+fn threads(name: &str) -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("the threads of this process");
+    // A thread may end between the two readings.
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.filter(|found| found.starts_with(name)).count()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_threads_of_a_dropped_system_end_while_a_reference_is_still_held() {
+    let clock = ActorSystem::builder("clock").pool().workers(1).build().expect("good settings");
+    let system = ActorSystem::builder("dropped").pool().workers(4).build().expect("good settings");
+    let probe = Probe::<u64>::new(&system, "probe");
+    let held = spawn(&system, "held", props(&probe));
+    wait_until(&clock, "the threads", || threads("dropped-") == 5);
+    system.terminate();
+    wait_until(&clock, "the end of all actors", || system.exit().is_some());
+    drop(system);
+    wait_until(&clock, "the end of the threads", || threads("dropped-") == 0);
+    held.tell(Msg::Say(1));
+    assert!(held.is_closed());
+}
