@@ -1,7 +1,7 @@
 //! What happens in a system, as plain data: one [`Event`] per fact, in three levels.
 //!
 //! *Rare* facts are the ones a person asks about (a restart, a drop, a decision); *message* facts follow every message. The
-//! log hash runs over both, by [`EventKind::words`], so the order and the content of those words are a contract: a changed
+//! log hash runs over both, by `EventKind::words`, so the order and the content of those words are a contract: a changed
 //! word is a new version of the log.
 
 use std::sync::Arc;

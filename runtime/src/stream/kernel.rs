@@ -1,7 +1,7 @@
 //! The operator kernel: what one stage does with an element, a demand, an end, a timer or an answer.
 //!
 //! Why so: an operator is written once, as a synchronous state machine without I/O, and then driven in two ways, by the
-//! typed driver (one inlined loop) and by the dynamic one (the same kernel over [`Value`](super::value::Value)).
+//! typed driver (one inlined loop) and by the dynamic one (the same kernel over [`Value`]).
 //!
 //! I1 a kernel emits at most [`Out::demand`] elements per call and keeps the rest for [`Kernel::on_pull`].
 //! I2 [`Cx`] is the only door to clock, randomness, timers, requests and the price of work.
