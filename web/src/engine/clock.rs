@@ -1,7 +1,7 @@
 //! How wall time becomes virtual time: the speed that was asked for, and the one that was reached.
 //!
 //! It only decides how far a run is let go, never what happens in it. I1 the debt of a device that cannot keep up is
-//! forgotten after [`DEBT_MS_MAX`], so that it does not race later. It reads no clock: the pump passes the time in.
+//! forgotten after `DEBT_MS_MAX`, so that it does not race later. It reads no clock: the pump passes the time in.
 
 use super::protocol::Speed;
 

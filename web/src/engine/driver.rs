@@ -8,7 +8,7 @@
 //! ```
 //! I1 speed and slices decide when turns are run, never which: the log hash depends on the document and the changes alone.
 //! I2 a refused command has changed nothing; a document with a fault leaves the run that is loaded untouched.
-//! I3 [`Driver::advance`] asks `keep_going` at least every [`TURNS_PER_LOOK`] turns.
+//! I3 [`Driver::advance`] asks `keep_going` at least every `TURNS_PER_LOOK` turns.
 
 use std::collections::{BTreeMap, VecDeque};
 

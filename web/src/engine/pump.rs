@@ -1,9 +1,9 @@
 //! The worker's loop: takes commands, lets the driver run in slices, sends updates and frames.
 //!
-//! A slice lasts at most [`SLICE_MS`]; between two slices the worker's own messages get their turn, because it yields
+//! A slice lasts at most `SLICE_MS`; between two slices the worker's own messages get their turn, because it yields
 //! through one message channel with a *posted* flag: never by `setTimeout(0)`, which browsers slow down, and never by
 //! micro-tasks, which starve everything else.
-//! I1 at most one wake-up is under way; I2 at most [`UNACKED_MAX`] frames are unacknowledged, further ones are skipped and
+//! I1 at most one wake-up is under way; I2 at most `UNACKED_MAX` frames are unacknowledged, further ones are skipped and
 //! the next one carries the totals; I3 *ready* is the first message.
 
 use std::cell::{Cell, RefCell};
