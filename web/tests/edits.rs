@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use footlights::scenario::document::{PortRef, Scenario};
-use footlights_web::engine::protocol::{Change, Command, News, StopReason, Update};
+use footlights_web::engine::protocol::{Change, Command, DocError, News, StopReason, Update};
 use footlights_web::model::reduce::reduce;
 use footlights_web::model::state::{Action, Effect, Engine, Reparent, State, Tool};
 use proptest::prelude::*;
@@ -289,4 +289,30 @@ fn a_finished_run_says_so_and_play_starts_it_again() {
     let effects = reduce(&mut state, Action::TogglePlay);
     assert_eq!(loads(&effects), 1);
     assert!(effects.iter().any(|e| matches!(e, Effect::Send(Command::Play { .. }))));
+}
+
+fn watches(effects: &[Effect]) -> Vec<Option<String>> {
+    let watch = |e: &Effect| match e {
+        Effect::Send(Command::Watch { node }) => Some(node.clone()),
+        _ => None,
+    };
+    effects.iter().filter_map(watch).collect()
+}
+
+#[test]
+fn only_nodes_of_the_run_are_watched_and_a_refusal_is_not_told() {
+    let mut state = pipeline();
+    reduce(&mut state, Action::Select(vec!["worker-1".into()]));
+    let effects = reduce(&mut state, Action::Place("router".into(), 0, 0, None));
+    assert_eq!(watches(&effects), vec![None], "the run has no such node yet");
+    let toasts = state.toast_count;
+    let refusal = Err(vec![DocError { reason: "there is no such node".into(), ..DocError::default() }]);
+    let watch = Command::Watch { node: Some("router-1".into()) };
+    reduce(&mut state, Action::Engine(News::Answered(watch, refusal)));
+    assert_eq!(state.toast_count, toasts);
+    reduce(&mut state, Action::Undo);
+    assert_eq!(
+        watches(&reduce(&mut state, Action::Select(vec!["source-1".into()]))),
+        vec![Some("source-1".into())]
+    );
 }

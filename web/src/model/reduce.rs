@@ -13,7 +13,7 @@ use crate::engine::protocol::{Breakage, Change, Command};
 /// Changes the state and says what the page shall do.
 pub fn reduce(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = Vec::new();
-    let watched = state.selection.single().map(str::to_owned);
+    let watched = watchable(state).map(str::to_owned);
     match action {
         Action::OpenBuiltin(_) | Action::OpenEmpty | Action::ShowImport(_) | Action::Import(_) => {
             open(state, action, &mut effects);
@@ -66,9 +66,16 @@ pub fn toast(state: &mut State, message: &str, effects: &mut Vec<Effect>) {
     effects.push(Effect::ExpireToast(number));
 }
 
+/// The selected node, if the run that is loaded has it.
+pub fn watchable(state: &State) -> Option<&str> {
+    let nodes = &state.run.loaded.as_ref()?.nodes;
+    state.selection.single().filter(|id| nodes.iter().any(|n| n.id == *id))
+}
+
 fn watch_selection(state: &State, before: Option<&str>, effects: &mut Vec<Effect>) {
-    let now = state.selection.single();
-    if now != before && state.engine == Engine::Ready {
+    let now = watchable(state);
+    let told = effects.iter().any(|e| matches!(e, Effect::Send(Command::Watch { .. })));
+    if now != before && !told && state.engine == Engine::Ready {
         effects.push(Effect::Send(Command::Watch { node: now.map(str::to_owned) }));
     }
 }

@@ -43,7 +43,8 @@ fn load(state: &State, effects: &mut Vec<Effect>, at: Turn) {
     effects.push(Effect::ClearLive);
     let scenario = (**doc).clone();
     effects.push(Effect::Send(Command::Load { scenario, commands: state.run.commands.clone(), at }));
-    effects.push(Effect::Send(Command::Watch { node: state.selection.single().map(str::to_owned) }));
+    let node = super::reduce::watchable(state).map(str::to_owned);
+    effects.push(Effect::Send(Command::Watch { node }));
     if state.run.playing {
         effects.push(Effect::Send(Command::Play { speed: state.run.speed }));
     }
@@ -135,6 +136,8 @@ pub fn engine(state: &mut State, news: News, effects: &mut Vec<Effect>) {
         News::Back => state.engine = Engine::Ready,
         News::Outdated => state.engine = Engine::Outdated,
         News::Answered(command, Ok((turn, at_ns))) => answered(state, command, turn, at_ns),
+        // The page watches by itself what is selected: nobody asked, so nobody is told.
+        News::Answered(Command::Watch { .. }, Err(_)) => {}
         News::Answered(_, Err(errors)) => refused(state, &errors, effects),
         News::Update(update) => updated(state, update, effects),
     }
