@@ -316,3 +316,33 @@ fn only_nodes_of_the_run_are_watched_and_a_refusal_is_not_told() {
         vec![Some("source-1".into())]
     );
 }
+
+#[test]
+fn an_edit_that_cannot_run_stops_the_clock_until_it_can() {
+    let mut state = pipeline();
+    reduce(&mut state, Action::TogglePlay);
+    place(&mut state, "router", 900);
+    assert!(state.run.playing, "the old run goes on until the edit is taken up");
+    let effects = reduce(&mut state, Action::Reload);
+    assert!(!state.run.playing && effects.contains(&Effect::Send(Command::Pause)));
+    let effects = reduce(&mut state, Action::StepTurn);
+    assert!(!effects.iter().any(|e| matches!(e, Effect::Send(Command::Step(_)))), "{effects:?}");
+    reduce(&mut state, Action::Undo);
+    reduce(&mut state, Action::Reload);
+    assert!(!state.run.playing, "a step has let it stand");
+    reduce(&mut state, Action::TogglePlay);
+    place(&mut state, "router", 900);
+    reduce(&mut state, Action::Reload);
+    reduce(&mut state, Action::Undo);
+    let effects = reduce(&mut state, Action::Reload);
+    assert!(state.run.playing && loads(&effects) == 1);
+}
+
+#[test]
+fn a_step_after_an_edit_is_one_of_the_new_run() {
+    let mut state = pipeline();
+    reduce(&mut state, Action::SetParam("worker-1".into(), "mailbox".into(), 5.into(), false));
+    let effects = reduce(&mut state, Action::StepTurn);
+    assert_eq!(loads(&effects), 1);
+    assert!(matches!(effects.last(), Some(Effect::Send(Command::Step(_)))) && !state.run.playing);
+}

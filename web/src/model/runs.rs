@@ -20,12 +20,15 @@ pub fn reload(state: &mut State, effects: &mut Vec<Effect>) {
         Err(problems) => {
             state.problems = problems;
             state.announce = text::problems(state.problems.len());
+            state.run.stale = true;
+            state.run.resume |= std::mem::take(&mut state.run.playing);
             effects.push(Effect::Send(Command::Pause));
         }
         Ok(_) => {
             state.problems.clear();
             state.faults_in_a_row = 0;
             state.run.stale = false;
+            state.run.playing |= std::mem::take(&mut state.run.resume);
             state.run.ended = None;
             state.run.commands.clear();
             state.run.loaded = Some(Rc::clone(&state.doc));
@@ -76,6 +79,8 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
         Action::TogglePlay => play(state, effects),
         Action::Pause => pause(state, effects),
         Action::RunTo(target) => go(state, Command::RunTo(*target), effects),
+        // The turns of a run that an edit has overtaken are no longer there to go to.
+        Action::Seek(_) if state.is_outdated() => renew(state, effects),
         Action::Seek(turn) => go(state, Command::Seek(*turn), effects),
         Action::StepTurn => step(state, Unit::Turn, effects),
         Action::StepMessage => match state.selection.single().map(str::to_owned) {
@@ -83,7 +88,7 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
             None => state.announce = text::SELECT_A_NODE_FIRST.into(),
         },
         Action::Reset => {
-            state.run.playing = false;
+            stand_still(state);
             reload(state, effects);
         }
         Action::Reload if state.run.stale => {
@@ -98,33 +103,54 @@ pub fn transport(state: &mut State, action: &Action, effects: &mut Vec<Effect>) 
 
 /// Starts the clock; a run that has ended, or that an edit has overtaken, is started anew first.
 fn play(state: &mut State, effects: &mut Vec<Effect>) {
-    state.run.playing = true;
-    let outdated = state.run.stale || state.run.ended.is_some() || !state.problems.is_empty();
-    if !outdated {
+    if !state.is_outdated() && state.run.ended.is_none() {
+        state.run.playing = true;
         effects.push(Effect::Send(Command::Play { speed: state.run.speed }));
         return;
     }
+    let resume = std::mem::replace(&mut state.run.playing, true) || state.run.resume;
     reload(state, effects);
     if !state.problems.is_empty() {
-        state.run.playing = false;
+        state.run.resume = resume;
         state.dock = super::state::DockTab::Problems;
     }
 }
 
 fn pause(state: &mut State, effects: &mut Vec<Effect>) {
-    state.run.playing = false;
+    stand_still(state);
     effects.push(Effect::Send(Command::Pause));
+}
+
+/// The clock stands, and no edit sets it going again.
+fn stand_still(state: &mut State) {
+    state.run.playing = false;
+    state.run.resume = false;
 }
 
 fn step(state: &mut State, unit: Unit, effects: &mut Vec<Effect>) {
     go(state, Command::Step(unit), effects);
 }
 
-/// Moves the clock and leaves it standing.
+/// Moves the clock and leaves it standing; a run that an edit has overtaken is started anew first.
 fn go(state: &mut State, command: Command, effects: &mut Vec<Effect>) {
-    state.run.playing = false;
+    if state.is_outdated() {
+        renew(state, effects);
+        if !state.problems.is_empty() {
+            return;
+        }
+    }
+    stand_still(state);
     state.run.ended = None;
     effects.push(Effect::Send(command));
+}
+
+/// Loads the drawing at turn 0 with the clock standing, or shows why it cannot run.
+fn renew(state: &mut State, effects: &mut Vec<Effect>) {
+    stand_still(state);
+    reload(state, effects);
+    if !state.problems.is_empty() {
+        state.dock = super::state::DockTab::Problems;
+    }
 }
 
 /// Takes what the engine says.
@@ -183,7 +209,7 @@ fn updated(state: &mut State, update: Update, effects: &mut Vec<Effect>) {
     match update {
         Update::Stopped { why, .. } => stopped(state, why),
         Update::Fault { message, at } => {
-            state.run.playing = false;
+            stand_still(state);
             state.engine = Engine::Starting;
             state.fault = Some(message);
             state.faults_in_a_row += 1;
@@ -206,7 +232,7 @@ fn stopped(state: &mut State, why: StopReason) {
 
 /// Gives up on the engine at the person's wish.
 pub fn stop_engine(state: &mut State, effects: &mut Vec<Effect>) {
-    state.run.playing = false;
+    stand_still(state);
     state.engine = Engine::Starting;
     state.resume_at = 0;
     state.run.commands.clear();

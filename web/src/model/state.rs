@@ -77,8 +77,10 @@ pub enum Engine {
 /// How the run is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Whether the person wants the clock to run.
+    /// Whether the clock runs.
     pub playing: bool,
+    /// An edit stopped the clock because the graph cannot run now; it goes on once it can.
+    pub resume: bool,
     /// How fast.
     pub speed: Speed,
     /// What the engine runs; its order is the order of the wires.
@@ -97,6 +99,7 @@ impl Default for Run {
     fn default() -> Self {
         Run {
             playing: false,
+            resume: false,
             speed: Speed::Permille(1_000),
             loaded: None,
             commands: Vec::new(),
@@ -207,6 +210,11 @@ impl State {
     /// Finds a node of the document.
     pub fn node(&self, id: &str) -> Option<&Node> {
         self.doc.nodes.iter().find(|n| n.id == id)
+    }
+
+    /// Whether the run that is loaded is not that of the drawing, or none is.
+    pub fn is_outdated(&self) -> bool {
+        self.run.stale || self.run.loaded.is_none() || !self.problems.is_empty()
     }
 
     /// The selected node, if it is one.
