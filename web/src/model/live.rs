@@ -92,7 +92,11 @@ impl Live {
         true
     }
 
+    /// A frame in which nothing happened, neither turns nor time, moves no rate.
     fn remember(&mut self, head: Frame, wall_ms: f64) {
+        if self.window.back().is_some_and(|s| (s.turns, s.time_ns) == (head.turns, head.time_ns)) {
+            return;
+        }
         self.window.push_back(Sample {
             wall_ms,
             time_ns: head.time_ns,
@@ -202,14 +206,16 @@ impl Live {
         Some(f64::from(passed) / (last.time_ns - first.time_ns) as f64 * 1e9)
     }
 
-    /// Messages that each edge passes per second of wall time, in the order of the rows.
+    /// Messages that each edge passes per second of wall time, in the order of the rows: those of the last 2 s.
     pub fn wall_rates(&self) -> Vec<f64> {
         let (Some(first), Some(last)) = (self.window.front(), self.window.back()) else { return Vec::new() };
-        let span_s = ((last.wall_ms - first.wall_ms) / 1_000.0).max(WALL_SPAN_S);
+        // A pause lies between two samples: what passed before it is not of now, what passed since is not stretched over it.
+        let begin = last.wall_ms - WALL_SPAN_S * 1_000.0;
+        let first = self.window.iter().rev().find(|s| s.wall_ms <= begin).unwrap_or(first);
         last.passed
             .iter()
             .zip(&first.passed)
-            .map(|(now, before)| f64::from(delta(*now, *before)) / span_s)
+            .map(|(now, before)| f64::from(delta(*now, *before)) / WALL_SPAN_S)
             .collect()
     }
 
@@ -273,6 +279,21 @@ mod tests {
         assert!(live.take(&frame(2_000_000_000, 10), 50.0));
         assert_eq!(live.node_rate("w"), Some(10.0));
         assert_eq!(live.node_rate("x"), None);
+    }
+
+    #[test]
+    fn a_standing_clock_moves_no_rate() {
+        let mut live = Live::default();
+        live.load(vec![meta("w")], Vec::new());
+        live.take(&frame(0, 0), 0.0);
+        live.take(&frame(1_000_000_000, 100), 50.0);
+        live.take(&frame(2_000_000_000, 110), 100.0);
+        let before = (live.node_rate("w"), live.total_rate(), live.turn_rate());
+        assert_eq!(before.0, Some(55.0));
+        for i in 0..100 {
+            live.take(&frame(2_000_000_000, 110), 150.0 + 50.0 * f64::from(i));
+        }
+        assert_eq!((live.node_rate("w"), live.total_rate(), live.turn_rate()), before);
     }
 
     #[test]
