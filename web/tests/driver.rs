@@ -151,7 +151,7 @@ fn frames_show_what_was_counted() {
         assert_eq!(head.flags & BALANCED, BALANCED);
         assert_eq!(head.ledger[0], head.ledger[1..].iter().sum::<u64>());
         for row in (0..reader.nodes()).filter_map(|i| reader.node(i)) {
-            let sum = row.busy_permille + row.backpressured_permille + row.blocked_permille;
+            let sum = row.busy_permille + row.backpressured().unwrap_or(0) + row.blocked_permille;
             assert!(sum <= 1_000, "{row:?}");
         }
     }
@@ -290,6 +290,20 @@ fn a_node_that_waits_for_room_shows_it() {
     assert_eq!(worker.busy_permille, 1_000);
     assert!(source.backpressured_permille > 950 && source.queued <= 2, "{source:?}"); // a tick and one that waits
     assert!(worker.queued <= 3, "{worker:?}");
+}
+
+#[test]
+fn what_a_stream_waited_is_not_guessed() {
+    let mut stage = Stage::load(shipped("boundary-and-buffer"), vec![], 0);
+    stage.obey(Command::RunTo(Target::TimeNs(1_000_000_000)));
+    stage.settle();
+    let words = stage.frame();
+    let reader = Reader::new(&words).expect("a whole frame");
+    let run = stage.driver.run().expect("loaded");
+    for (i, meta) in run.nodes().iter().enumerate() {
+        let row = reader.node(i).expect("a row");
+        assert_eq!(row.backpressured().is_none(), meta.island.is_some(), "{}: {row:?}", meta.id);
+    }
 }
 
 /// Some change that the scenario allows.

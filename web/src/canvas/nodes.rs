@@ -156,7 +156,7 @@ fn health(pen: &Pen<'_>, scene: &Scene<'_>, r: Rect, row: &NodeRow) {
     let mut x = bar.x;
     for (share, colour, hatched) in [
         (row.busy_permille, BUSY, false),
-        (row.backpressured_permille, scene.theme.backpressured, true),
+        (row.backpressured().unwrap_or(0), scene.theme.backpressured, true),
         (row.blocked_permille, scene.theme.blocked, true),
     ] {
         let part = Rect { x, w: bar.w * f64::from(share) / 1_000.0, ..bar };

@@ -195,7 +195,7 @@ fn row_facts(row: &NodeRow) -> Vec<(String, String)> {
     vec![
         ("state".into(), row.state.name().replace('_', " ")),
         ("busy".into(), share(row.busy_permille)),
-        ("awaiting room".into(), share(row.backpressured_permille)),
+        ("awaiting room".into(), row.backpressured().map_or(text::NO_DATA.into(), share)),
         ("blocked".into(), share(row.blocked_permille)),
         ("queued".into(), format::grouped(u64::from(row.queued))),
         ("oldest message".into(), age),

@@ -3,13 +3,14 @@
 //! Work is charged when it begins, so a share of the last interval is not a difference of two totals: what was charged and
 //! has not passed yet is kept back as a *debt* and spent as time goes by. So a node with a 400 ms task shows as busy for
 //! 400 ms. I1 busy, backpressured and blocked never add up to more than the interval.
+//! I2 an island of a stream writes no events, so how long it waited is not known and not guessed from what it does now.
 
 use footlights::observe::{ActorState, Event, EventKind};
 use footlights::scenario::meta::NodeMeta;
 use footlights::scenario::{EdgeEnd, EdgeSnapshot, NodeSnapshot, NodeState as Seen, Run};
 use footlights::time::Instant;
 
-use super::telemetry::{EdgeRow, NO_AGE, NodeRow, NodeState};
+use super::telemetry::{EdgeRow, NO_AGE, NO_SHARE, NodeRow, NodeState};
 
 /// Makes rows; remembers what it needs from frame to frame.
 #[derive(Debug, Default)]
@@ -60,8 +61,11 @@ impl Rows {
         let rows = run.nodes().iter().zip(&mut self.nodes).enumerate();
         let row = |(i, (meta, charged)): (usize, (&NodeMeta, &mut Charged))| {
             let seen = view.node(i)?;
-            let waited = charged.waited(&seen, meta.island.is_some(), interval);
-            let shares = charged.spend(&seen, waited, interval);
+            let waited = charged.waited(interval);
+            let mut shares = charged.spend(&seen, waited, interval);
+            if meta.island.is_some() {
+                shares[1] = NO_SHARE;
+            }
             Some(node(&seen, shares, now))
         };
         let nodes = rows.map(|r| row(r).unwrap_or_default()).collect();
@@ -92,13 +96,8 @@ fn node(seen: &NodeSnapshot, [busy, backpressured, blocked]: [u16; 3], now: Inst
 }
 
 impl Charged {
-    /// Says how long the node has waited for room. An island has no events of its own: what it does now stands for the
-    /// interval.
-    fn waited(&mut self, seen: &NodeSnapshot, is_island: bool, interval: Interval) -> u64 {
-        if is_island {
-            let waits = seen.state == Seen::Actor(ActorState::AwaitingRoom);
-            return if waits { interval.to.saturating_sub(interval.from) } else { 0 };
-        }
+    /// Says how long the node has waited for room.
+    fn waited(&mut self, interval: Interval) -> u64 {
         let still = self.waits_since.map_or(0, |at| interval.to.saturating_sub(at.max(interval.from)));
         std::mem::take(&mut self.waited_ns) + still
     }

@@ -8,7 +8,7 @@
 //! ```
 //! I1 counters are totals and wrap at 2^32; a reader subtracts with [`delta`], so a skipped frame costs smoothness only.
 //! I2 a reader takes nothing that is not whole: [`Reader::new`] checks magic, layout and length before any access.
-//! I3 [`NO_AGE`] says "there is none", never 0. It knows no DOM: buffers are slices.
+//! I3 [`NO_AGE`] says "there is none" and [`NO_SHARE`] "not counted", never 0. It knows no DOM: buffers are slices.
 
 /// The first word of every frame: "FLTE".
 pub const MAGIC: u32 = 0x464c_5445;
@@ -22,6 +22,8 @@ pub const NODE_COLUMNS: usize = 8;
 pub const EDGE_COLUMNS: usize = 4;
 /// Stands for "no message is queued" in [`NodeRow::oldest_age_us`].
 pub const NO_AGE: u32 = u32::MAX;
+/// Stands for "not counted" in [`NodeRow::backpressured_permille`].
+pub const NO_SHARE: u16 = 0x3ff;
 /// Set in [`Frame::flags`] while the clock runs.
 pub const PLAYING: u32 = 1;
 /// Set in [`Frame::flags`] when nothing can happen any more.
@@ -118,7 +120,7 @@ pub struct NodeRow {
     pub oldest_age_us: u32,
     /// Share of the last interval spent working, in thousandths.
     pub busy_permille: u16,
-    /// Share of the last interval spent waiting for room or credit.
+    /// Share of the last interval spent waiting for room; [`NO_SHARE`] if that is not counted, as in a stream.
     pub backpressured_permille: u16,
     /// Share of the last interval spent in blocking calls.
     pub blocked_permille: u16,
@@ -128,6 +130,13 @@ pub struct NodeRow {
     pub lost: u32,
     /// What it is doing.
     pub state: NodeState,
+}
+
+impl NodeRow {
+    /// The share spent waiting for room, in thousandths; `None` if it is not counted.
+    pub fn backpressured(&self) -> Option<u16> {
+        (self.backpressured_permille != NO_SHARE).then_some(self.backpressured_permille)
+    }
 }
 
 /// The row of an edge.
@@ -192,7 +201,7 @@ fn write_head(head: &Frame, nodes: usize, edges: usize, out: &mut [u32]) {
 }
 
 fn node_words(row: &NodeRow) -> [u32; NODE_COLUMNS] {
-    let part = |permille: u16| u32::from(permille.min(1_000));
+    let part = |permille: u16| u32::from(if permille == NO_SHARE { NO_SHARE } else { permille.min(1_000) });
     let shares =
         part(row.busy_permille) | part(row.backpressured_permille) << 10 | part(row.blocked_permille) << 20;
     let (age, state) = (row.oldest_age_us, u32::from(row.state as u8));
@@ -307,7 +316,7 @@ mod tests {
             stashed: 2 * i,
             oldest_age_us: NO_AGE,
             busy_permille: 1_000,
-            backpressured_permille: 7,
+            backpressured_permille: if i == 3 { NO_SHARE } else { 7 },
             blocked_permille: 333,
             restarts: i,
             lost: 5,
