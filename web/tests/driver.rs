@@ -306,6 +306,24 @@ fn what_a_stream_waited_is_not_guessed() {
     }
 }
 
+#[test]
+fn losses_of_an_edge_are_counted_in_a_stream_and_unknown_for_wires() {
+    let text = r#"{"version":1,"seed":1,"workers":2,
+        "nodes":[{"id":"s","kind":"source"},{"id":"c","kind":"collector"},{"id":"r","kind":"range"},
+            {"id":"b","kind":"async_boundary"},{"id":"t","kind":"take","params":{"n":9}},{"id":"f","kind":"for_each","params":{"work_ms":20}}],
+        "edges":[{"id":"wire","from":"s.out","to":"c.in"},{"id":"e1","from":"r.out","to":"b.in"},
+            {"id":"e2","from":"b.out","to":"t.in"},{"id":"e3","from":"t.out","to":"f.in"}]}"#;
+    let mut stage = Stage::load(Scenario::parse(text).expect("a document"), vec![], 0);
+    stage.obey(Command::RunTo(Target::TimeNs(1_000_000_000)));
+    stage.settle();
+    let words = stage.frame();
+    let reader = Reader::new(&words).expect("a whole frame");
+    let dropped: Vec<_> = (0..4).filter_map(|i| reader.edge(i)).map(|e| e.dropped).collect();
+    assert_eq!(dropped[0], None, "mailboxes count the fate of messages");
+    assert!(dropped[1] > Some(0), "what stood in the ring when the far end had enough: {dropped:?}");
+    assert_eq!(dropped[3], Some(0));
+}
+
 /// Some change that the scenario allows.
 fn some_change(name: &str, rng: &mut Rng) -> Change {
     let set = |node: String, key: &str, value| Change::Set { node, key: key.into(), value };

@@ -130,6 +130,20 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Counts the elements that were lost between two neighbours of the chain: on the edge, and in a boundary's ring.
+    pub(super) fn lost_between(&self, at: usize, seen: &StreamSnapshot) -> u64 {
+        let (here, next) = (self.places.get(at), self.places.get(at + 1));
+        let counts = |stage: Option<usize>| stage.and_then(|s| seen.stages.get(s)).map(|s| s.counts);
+        // As for what rests: with a disabled boundary between two stages, it is shown on the last edge.
+        let lost_here = next.is_none_or(|p| !p.passes_through);
+        let on_edge = counts(here.filter(|_| lost_here).and_then(|p| p.stage)).map_or(0, |c| c.lost_on_edge);
+        let written = counts(next.and_then(|p| p.writer)).map_or(0, |c| c.dropped.total() + c.lost_on_edge);
+        let ring = next.and_then(|p| p.ring).and_then(|r| seen.edges.get(r)).map_or(0, |r| r.dropped);
+        on_edge + written + ring
+    }
+}
+
 fn places(plan: &Plan, nodes: &[usize], built: &StreamSnapshot) -> Vec<Place> {
     let stages: BTreeMap<&str, usize> = built.stages.iter().enumerate().map(|(i, s)| (&*s.name, i)).collect();
     let stage = |name: &str| stages.get(name).copied();

@@ -66,6 +66,8 @@ pub struct EdgeSnapshot {
     pub is_blocked: bool,
     /// Whether it has ended, and how.
     pub end: EdgeEnd,
+    /// Elements lost on the way; `None` where messages go, whose fates mailboxes count.
+    pub dropped: Option<u64>,
 }
 
 /// How an edge has ended.
@@ -201,7 +203,13 @@ impl View<'_> {
             (Activity::Ended, _) => EdgeEnd::Completed,
             _ => EdgeEnd::Open,
         };
-        EdgeSnapshot { passed: chain.look(to, seen).taken, in_flight, is_blocked, end }
+        EdgeSnapshot {
+            passed: chain.look(to, seen).taken,
+            in_flight,
+            is_blocked,
+            end,
+            dropped: Some(chain.lost_between(from, seen)),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ fn edge_row(part: &Part, live: &Live, id: &str, from: &str, to: &str) -> Html {
             Some(capacity) => format!("{}/{capacity}", r.in_flight),
             None => r.in_flight.to_string(),
         }),
-        row.map_or_else(none, |r| r.dropped.to_string()),
+        row.and_then(|r| r.dropped).map_or_else(none, |n| format::grouped(u64::from(n))),
     ];
     let select = part.on(Action::SelectEdge(id.to_owned()));
     html! {

@@ -131,7 +131,7 @@ fn edge(seen: EdgeSnapshot) -> EdgeRow {
             EdgeEnd::Completed => 1,
             EdgeEnd::Failed => 2,
         },
-        dropped: 0,
+        dropped: seen.dropped.map(narrow),
     }
 }
 

@@ -24,6 +24,8 @@ pub const EDGE_COLUMNS: usize = 4;
 pub const NO_AGE: u32 = u32::MAX;
 /// Stands for "not counted" in [`NodeRow::backpressured_permille`].
 pub const NO_SHARE: u16 = 0x3ff;
+/// Stands for "not counted" in the column of [`EdgeRow::dropped`].
+pub const NO_COUNT: u32 = u32::MAX;
 /// Set in [`Frame::flags`] while the clock runs.
 pub const PLAYING: u32 = 1;
 /// Set in [`Frame::flags`] when nothing can happen any more.
@@ -150,8 +152,8 @@ pub struct EdgeRow {
     pub blocked_permille: u16,
     /// 0 open, 1 completed, 2 failed, 3 cancelled.
     pub port_state: u8,
-    /// Lost on the way or refused by the far end.
-    pub dropped: u32,
+    /// Elements lost on the way; `None` where messages go, whose fates are counted at their mailboxes.
+    pub dropped: Option<u32>,
 }
 
 /// Gives the length of a frame in words.
@@ -173,7 +175,9 @@ pub fn write(head: &Frame, nodes: &[NodeRow], edges: &[EdgeRow], out: &mut [u32]
     }
     for (i, row) in edges.iter().enumerate() {
         let blocked = u32::from(row.blocked_permille) | u32::from(row.port_state) << 16;
-        for (column, word) in [row.passed, row.in_flight, blocked, row.dropped].into_iter().enumerate() {
+        for (column, word) in
+            [row.passed, row.in_flight, blocked, row.dropped.unwrap_or(NO_COUNT)].into_iter().enumerate()
+        {
             edge_part[column * edges.len() + i] = word;
         }
     }
@@ -284,7 +288,7 @@ impl<'a> Reader<'a> {
             in_flight: word(1),
             blocked_permille: word(2) as u16,
             port_state: (word(2) >> 16) as u8,
-            dropped: word(3),
+            dropped: Some(word(3)).filter(|n| *n != NO_COUNT),
         })
     }
 }
@@ -327,7 +331,7 @@ mod tests {
             in_flight: 16,
             blocked_permille: 999,
             port_state: 2,
-            dropped: 7 * i,
+            dropped: (i > 0).then_some(7 * i),
         };
         (head, (0..8).map(node).collect(), (0..5).map(edge).collect())
     }
