@@ -108,9 +108,7 @@ fn to_js(value: &Value) -> JsValue {
 }
 
 fn is_ready(seen: &Seen) -> bool {
-    seen.state.engine == Engine::Ready
-        && seen.shown.0.borrow().painted > 0
-        && seen.live.borrow().head.is_some()
+    seen.state.engine == Engine::Ready && seen.shown.0.borrow().painted > 0 && seen.live.borrow().frames() > 0
 }
 
 fn log_hash(seen: &Seen) -> JsValue {

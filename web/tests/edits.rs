@@ -346,3 +346,22 @@ fn a_step_after_an_edit_is_one_of_the_new_run() {
     assert_eq!(loads(&effects), 1);
     assert!(matches!(effects.last(), Some(Effect::Send(Command::Step(_)))) && !state.run.playing);
 }
+
+#[test]
+fn a_half_built_graph_can_be_imported_and_a_contradictory_one_cannot() {
+    let mut state = pipeline();
+    place(&mut state, "router", 900);
+    place(&mut state, "map", 900);
+    let text = state.doc.to_text();
+    reduce(&mut state, Action::OpenBuiltin(0));
+    let effects = reduce(&mut state, Action::Import(text.clone()));
+    assert_eq!((state.import.clone(), loads(&effects)), (None, 0));
+    assert_eq!(state.doc.to_text(), text);
+    assert!(state.problems.len() >= 2 && state.problems.iter().all(|p| p.is_unfinished));
+    assert!(!state.run.playing && effects.contains(&Effect::ClearLive));
+    let doc = Rc::clone(&state.doc);
+    reduce(&mut state, Action::Import(text.replacen("\"map\"", "\"teapot\"", 1)));
+    let errors = state.import.clone().expect("the dialog stays").errors;
+    assert!(errors.iter().any(|e| e.contains("teapot")) && !errors.iter().any(|e| e.contains("not wired")));
+    assert_eq!(state.doc, doc);
+}

@@ -86,12 +86,20 @@ pub struct DocError {
     pub reason: String,
     /// What would mend it; may be empty.
     pub mend: Box<str>,
+    /// Nothing contradicts the rest of the document: a wire is still missing. Such a document can be drawn, not run.
+    pub is_unfinished: bool,
 }
 
 impl DocError {
     /// Makes an error without a hint.
     pub fn new(place: Place, reason: impl Into<String>) -> Self {
-        DocError { place, reason: reason.into(), mend: "".into() }
+        DocError { place, reason: reason.into(), mend: "".into(), is_unfinished: false }
+    }
+
+    /// Marks what is merely not there yet.
+    #[must_use]
+    pub(super) fn unfinished(self) -> Self {
+        DocError { is_unfinished: true, ..self }
     }
 
     /// Adds what would mend it.

@@ -159,12 +159,15 @@ fn id_or_number(value: &Value, index: usize) -> String {
     value.get("id").and_then(Value::as_str).map_or_else(|| format!("#{}", index + 1), str::to_owned)
 }
 
-/// Keeps the first [`ERRORS_MAX`] errors and says how many more there were.
+/// Keeps the first [`ERRORS_MAX`] errors and says how many more there were; missing wires are left out first, so that they
+/// hide no contradiction.
 pub(super) fn capped(mut errors: Vec<DocError>) -> Vec<DocError> {
     if errors.len() > ERRORS_MAX {
-        let more = errors.len() - ERRORS_MAX + 1;
-        errors.truncate(ERRORS_MAX - 1);
-        errors.push(DocError::new(Place::document(), format!("{more} more faults are not listed")));
+        errors.sort_by_key(|e| e.is_unfinished);
+        let left_out = errors.split_off(ERRORS_MAX - 1);
+        let sum = DocError::new(Place::document(), format!("{} more faults are not listed", left_out.len()));
+        let is_unfinished = left_out.iter().all(|e| e.is_unfinished);
+        errors.push(DocError { is_unfinished, ..sum });
     }
     errors
 }

@@ -99,14 +99,20 @@ fn open(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Reads and checks a document's text; nothing is half-loaded.
+/// Reads and checks a document's text; nothing is half-loaded. Missing wires are no reason to refuse it: whoever drew half a
+/// graph can go on with it.
 fn read(text: &str) -> Result<Scenario, Vec<String>> {
     let lines = |errors: Vec<footlights::scenario::DocError>| {
         errors.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let doc = Scenario::parse(text).map_err(lines)?;
-    validate(&doc).map_err(lines)?;
-    Ok(doc)
+    match validate(&doc) {
+        Err(mut errors) if errors.iter().any(|e| !e.is_unfinished) => {
+            errors.retain(|e| !e.is_unfinished);
+            Err(lines(errors))
+        }
+        _ => Ok(doc),
+    }
 }
 
 fn exchange(state: &mut State, doc: Scenario, effects: &mut Vec<Effect>) {
@@ -117,6 +123,13 @@ fn exchange(state: &mut State, doc: Scenario, effects: &mut Vec<Effect>) {
     state.tool = Tool::Select;
     effects.push(Effect::Fit);
     runs::reload(state, effects);
+    if !state.problems.is_empty() {
+        // What the last graph did is nothing to show on this one.
+        state.run.loaded = None;
+        state.run.ended = None;
+        state.dock = super::state::DockTab::Problems;
+        effects.push(Effect::ClearLive);
+    }
 }
 
 fn select(state: &mut State, action: Action) {

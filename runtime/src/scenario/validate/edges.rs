@@ -114,8 +114,8 @@ fn ports(
             errors.push(wired_twice(place(), port, count));
         }
         if count == 0 && is_needed(kind, node, port) {
-            errors
-                .push(DocError::new(place(), "is not wired").mend(format!("it needs an edge: {}", port.doc)));
+            let error = DocError::new(place(), "is not wired").unfinished();
+            errors.push(error.mend(format!("it needs an edge: {}", port.doc)));
         }
     }
 }
