@@ -365,3 +365,15 @@ fn a_half_built_graph_can_be_imported_and_a_contradictory_one_cannot() {
     assert!(errors.iter().any(|e| e.contains("teapot")) && !errors.iter().any(|e| e.contains("not wired")));
     assert_eq!(state.doc, doc);
 }
+
+#[test]
+fn a_message_sent_into_a_finished_run_lets_it_go_on() {
+    let mut state = pipeline();
+    reduce(&mut state, Action::Engine(News::Update(Update::Stopped { at: 9, why: StopReason::Finished })));
+    let inject = Command::Change(Change::Inject { node: "worker-1".into(), value: 1 });
+    reduce(&mut state, Action::Engine(News::Answered(inject, Ok((9, 0)))));
+    assert_eq!(state.run.ended, None);
+    let effects = reduce(&mut state, Action::TogglePlay);
+    assert_eq!(loads(&effects), 0, "it goes on");
+    assert!(effects.iter().any(|e| matches!(e, Effect::Send(Command::Play { .. }))));
+}

@@ -72,6 +72,7 @@ pub const STATUS_LOST: &str = "telemetry lost";
 pub const NEW_RUN: &str = "graph changed: new run";
 pub const PAUSED_WHILE_HIDDEN: &str = "paused while the page was hidden";
 pub const FINISHED: &str = "Finished: nothing is left to do.";
+pub const GOES_ON: &str = "The message waits: press Play to let the run go on.";
 pub const ENGINE_STARTING: &str = "The engine is starting.";
 pub const ENGINE_STOPPED: &str = "The engine was stopped and started again, paused at turn 0.";
 pub const ENGINE_SILENT: &str = "The engine did not start. The browser may have blocked it.";

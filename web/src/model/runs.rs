@@ -191,8 +191,14 @@ fn ready(state: &mut State, effects: &mut Vec<Effect>) {
 
 fn answered(state: &mut State, command: Command, turn: Turn, at_ns: u64) {
     match command {
-        Command::Change(change) if state.run.commands.len() < super::state::COMMANDS_MAX => {
-            state.run.commands.push(Logged { turn, at_ns, change });
+        Command::Change(change) => {
+            if matches!(change, Change::Inject { .. }) && state.run.ended.take().is_some() {
+                // There is something to do again: the run goes on from here, it need not start anew.
+                state.announce = text::GOES_ON.into();
+            }
+            if state.run.commands.len() < super::state::COMMANDS_MAX {
+                state.run.commands.push(Logged { turn, at_ns, change });
+            }
         }
         Command::Play { .. } => state.faults_in_a_row = 0,
         Command::Load { .. } => state.run.number += 1,
