@@ -278,6 +278,10 @@ fn after_a_fault_a_fresh_engine_gets_the_same_run_then_its_start_then_nothing() 
         assert!(!effects.iter().any(|e| matches!(e, Effect::Send(Command::Play { .. }))), "paused");
     }
     assert_eq!(state.doc.nodes.len(), 3, "the graph is kept");
+    let said = (state.fault.clone().unwrap_or_default(), state.run.ended.clone().unwrap_or_default());
+    assert!(said.0.contains("Nothing is loaded") && said.1.contains("Nothing is loaded"), "{said:?}");
+    let effects = reduce(&mut state, Action::TogglePlay);
+    assert_eq!((loads(&effects), state.run.ended.clone()), (1, None), "Play tries again");
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub fn Status(props: &Props) -> Html {
 fn waiting(state: &State) -> String {
     match state.engine {
         Engine::Ready if !state.problems.is_empty() => text::problems(state.problems.len()),
-        Engine::Ready => text::NO_DATA.into(),
+        Engine::Ready => state.run.ended.clone().unwrap_or_else(|| text::NO_DATA.into()),
         _ => text::ENGINE_STARTING.into(),
     }
 }

@@ -73,6 +73,9 @@ pub const NEW_RUN: &str = "graph changed: new run";
 pub const PAUSED_WHILE_HIDDEN: &str = "paused while the page was hidden";
 pub const FINISHED: &str = "Finished: nothing is left to do.";
 pub const GOES_ON: &str = "The message waits: press Play to let the run go on.";
+pub const FAULT_RELOADED: &str = "The run was loaded again, paused.";
+pub const FAULT_RESTARTED: &str = "The run was loaded again at turn 0, paused.";
+pub const NOTHING_LOADED: &str = "Nothing is loaded: Reset or Play tries again from turn 0.";
 pub const ENGINE_STARTING: &str = "The engine is starting.";
 pub const ENGINE_STOPPED: &str = "The engine was stopped and started again, paused at turn 0.";
 pub const ENGINE_SILENT: &str = "The engine did not start. The browser may have blocked it.";
@@ -101,11 +104,14 @@ pub const MOVE_HINT: &str = "Arrows move it, Enter keeps, Esc puts it back.";
 pub const WIRE_HINT: &str = "Click the port to connect to. Esc cancels.";
 pub const SCENARIO_ABOUT: &str = "About this scenario";
 
-/// What went wrong with the engine.
+/// What went wrong with the engine; `message` is what [`fault_then`] made.
 pub fn fault(message: &str) -> String {
-    format!(
-        "The engine stopped: {message}. This is a fault in Footlights. Your graph is kept; the run was loaded again, paused."
-    )
+    format!("The engine stopped: {message}")
+}
+
+/// What went wrong with the engine, and what became of the run.
+pub fn fault_then(message: &str, then: &str) -> String {
+    format!("{message}. This is a fault in Footlights. Your graph is kept. {then}")
 }
 
 /// How many problems there are.

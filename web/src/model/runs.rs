@@ -183,8 +183,12 @@ fn ready(state: &mut State, effects: &mut Vec<Effect>) {
             state.run.commands.clear();
             0
         }
-        // It cannot even be loaded: the graph stays, the engine waits for another one.
-        _ => return,
+        // It cannot even be loaded: the graph stays, and a person may try again.
+        _ => {
+            state.run.loaded = None;
+            state.run.ended = Some(text::NOTHING_LOADED.into());
+            return effects.push(Effect::ClearLive);
+        }
     };
     load(state, effects, at);
 }
@@ -217,8 +221,12 @@ fn updated(state: &mut State, update: Update, effects: &mut Vec<Effect>) {
         Update::Fault { message, at } => {
             stand_still(state);
             state.engine = Engine::Starting;
-            state.fault = Some(message);
             state.faults_in_a_row += 1;
+            state.fault = Some(match state.faults_in_a_row {
+                1 => text::fault_then(&message, text::FAULT_RELOADED),
+                2 => text::fault_then(&message, text::FAULT_RESTARTED),
+                _ => text::fault_then(&message, text::NOTHING_LOADED),
+            });
             state.resume_at = at;
             effects.push(Effect::Respawn);
         }
