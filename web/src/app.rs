@@ -24,7 +24,7 @@ use crate::debug::Debug;
 use crate::engine::link::{Link, Listener};
 use crate::engine::protocol::{News, Speed, Update};
 use crate::model::reduce::reduce;
-use crate::model::state::{Action, Effect, Engine, State};
+use crate::model::state::{Action, Effect, State};
 
 /// An edit starts a new run so long after the last one.
 const RELOAD_MS: u32 = 300;
@@ -116,7 +116,7 @@ impl Component for App {
             tick: self.tick,
         };
         let ready = self.debug.is_ready();
-        let mode = if self.state.engine == Engine::Ready { "edit" } else { "starting" };
+        let mode = self.state.mode(self.live.borrow().is_replaying());
         html! {
             <div class="app" data-testid="app-root" data-mode={mode} data-ready={ready.to_string()}>
                 <header class="top">

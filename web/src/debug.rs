@@ -128,19 +128,13 @@ fn ledger(seen: &Seen) -> JsValue {
 fn state_of(seen: &Seen) -> JsValue {
     let (state, live, shown) = (&seen.state, seen.live.borrow(), seen.shown.0.borrow());
     let head = live.head.unwrap_or_default();
-    let mode = match state.engine {
-        _ if state.fault.is_some() && state.engine != Engine::Ready => "fault",
-        _ if state.run.playing => "playing",
-        _ if state.run.stale => "edit",
-        _ => "paused",
-    };
     let speed = match state.run.speed {
         Speed::Max => Value::from("max"),
         Speed::Permille(p) => Value::from(f64::from(p) / 1_000.0),
     };
     let selected: Vec<&String> = state.selection.nodes.iter().collect();
     to_js(&json!({
-        "mode": mode, "run": head.run, "turn": head.turns, "time_ns": head.time_ns.to_string(), "speed": speed,
+        "mode": state.mode(live.is_replaying()), "run": head.run, "turn": head.turns, "time_ns": head.time_ns.to_string(), "speed": speed,
         "seed": state.doc.seed.to_string(), "regime": shown.regime.name(), "dot": shown.regime.per_dot(),
         "nodes": nodes(seen, &live), "edges": edges(state, &live),
         "problems": state.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),

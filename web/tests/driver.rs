@@ -6,7 +6,7 @@ use footlights_web::engine::driver::{Driver, Pace};
 use footlights_web::engine::protocol::{
     Breakage, Change, Command, DocError, Logged, RareKind, Speed, StopReason, Target, Unit, Update,
 };
-use footlights_web::engine::telemetry::{BALANCED, FINISHED, NodeState, PLAYING, Reader};
+use footlights_web::engine::telemetry::{BALANCED, FINISHED, NodeState, PLAYING, REPLAYING, Reader};
 use serde_json::json;
 
 fn shipped(name: &str) -> Scenario {
@@ -125,6 +125,18 @@ fn a_replay_of_the_changes_gives_the_same_run() {
     assert_eq!((first.driver.turn(), first.hash()), (turn, hash));
     let plain = Stage::load(shipped("let-it-crash"), vec![], turn);
     assert_ne!(plain.hash(), hash, "the changes matter");
+}
+
+#[test]
+fn a_replay_says_that_it_is_one_until_it_is_over() {
+    let flags = |stage: &mut Stage| Reader::new(&stage.frame()).expect("a whole frame").head().flags;
+    let mut stage = Stage::load(shipped("let-it-crash"), vec![], 500);
+    assert_eq!(flags(&mut stage) & REPLAYING, 0);
+    stage.obey(Command::Seek(400));
+    stage.driver.advance(0.0, &mut || false);
+    assert_eq!(flags(&mut stage) & REPLAYING, REPLAYING);
+    stage.obey(Command::Play { speed: Speed::Max });
+    assert_eq!(flags(&mut stage) & (REPLAYING | PLAYING), PLAYING);
 }
 
 #[test]

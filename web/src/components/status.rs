@@ -29,7 +29,10 @@ pub fn Status(props: &Props) -> Html {
     };
     let lost = u64::from(head.lost[0]) + u64::from(head.lost[1]) + live.events_lost;
     let regime = props.shown.0.borrow().regime;
-    let sign = if state.run.playing { "▶" } else { "❚❚" };
+    let sign = match state.run.playing || live.is_replaying() {
+        true => "▶",
+        false => "❚❚",
+    };
     html! {
         <footer class="status" aria-label={text::STATUS}>
             <span data-testid="status-time"><i aria-hidden="true">{ sign }</i>{ format::time_ns(head.time_ns) }</span>
@@ -60,6 +63,9 @@ fn ending(state: &State, live: &Live, finished: bool) -> String {
     }
     if state.run.stale && !state.problems.is_empty() {
         return text::problems(state.problems.len());
+    }
+    if live.is_replaying() {
+        return text::REPLAYING.into();
     }
     let measured = live.head.map_or(0, |h| h.speed_permille);
     match state.run.speed {

@@ -154,6 +154,7 @@ impl Driver {
             Command::Play { speed } => {
                 self.session.as_ref().ok_or_else(nothing_loaded)?;
                 self.clock.start(speed);
+                self.replaying = false;
                 self.mode = Mode::Playing;
             }
             Command::Pause => self.stop(StopReason::Paused),
@@ -203,6 +204,7 @@ impl Driver {
     fn chase(&mut self, goal: Goal) -> Result<(), Vec<DocError>> {
         self.session.as_ref().ok_or_else(nothing_loaded)?;
         self.clock.stop();
+        self.replaying = false;
         self.mode = Mode::Chasing(goal);
         Ok(())
     }
@@ -215,8 +217,9 @@ impl Driver {
             (self.rare_seen, self.detailed, self.finished) = (0, None, false);
             self.decisions.clear();
         }
+        self.chase(Goal::Turn(turn))?;
         self.replaying = true;
-        self.chase(Goal::Turn(turn))
+        Ok(())
     }
 
     fn watch(&mut self, node: Option<String>) -> Result<(), Vec<DocError>> {

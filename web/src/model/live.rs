@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::engine::protocol::{EdgeKind, EdgeMeta, NodeDetail, NodeMeta, RareEvent, RareKind};
-use crate::engine::telemetry::{EdgeRow, Frame, NodeRow, PLAYING, Reader, delta};
+use crate::engine::telemetry::{EdgeRow, Frame, NodeRow, PLAYING, REPLAYING, Reader, delta};
 
 /// Frames that rates look back on: about 2 s of wall time.
 const WINDOW: usize = 40;
@@ -158,6 +158,11 @@ impl Live {
     /// Whether the clock runs.
     pub fn is_playing(&self) -> bool {
         self.head.is_some_and(|h| h.flags & PLAYING != 0)
+    }
+
+    /// Whether the run is being taken to a turn by replay.
+    pub fn is_replaying(&self) -> bool {
+        self.head.is_some_and(|h| h.flags & REPLAYING != 0)
     }
 
     /// The row of a node, if it is in the run.

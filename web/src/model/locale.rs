@@ -73,6 +73,7 @@ pub const NEW_RUN: &str = "graph changed: new run";
 pub const PAUSED_WHILE_HIDDEN: &str = "paused while the page was hidden";
 pub const FINISHED: &str = "Finished: nothing is left to do.";
 pub const GOES_ON: &str = "The message waits: press Play to let the run go on.";
+pub const REPLAYING: &str = "Replaying the run up to the turn asked for…";
 pub const FAULT_RELOADED: &str = "The run was loaded again, paused.";
 pub const FAULT_RESTARTED: &str = "The run was loaded again at turn 0, paused.";
 pub const NOTHING_LOADED: &str = "Nothing is loaded: Reset or Play tries again from turn 0.";

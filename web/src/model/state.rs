@@ -212,6 +212,18 @@ impl State {
         self.doc.nodes.iter().find(|n| n.id == id)
     }
 
+    /// One word for how the page is, in `window.footlights` and on the page's root; `replaying` is what the engine says.
+    pub fn mode(&self, replaying: bool) -> &'static str {
+        match self.engine {
+            _ if self.fault.is_some() && self.engine != Engine::Ready => "fault",
+            Engine::Starting => "starting",
+            _ if replaying => "replaying",
+            _ if self.run.playing => "playing",
+            _ if self.run.stale => "edit",
+            _ => "paused",
+        }
+    }
+
     /// Whether the run that is loaded is not that of the drawing, or none is.
     pub fn is_outdated(&self) -> bool {
         self.run.stale || self.run.loaded.is_none() || !self.problems.is_empty()
