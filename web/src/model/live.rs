@@ -11,7 +11,7 @@ use crate::engine::telemetry::{EdgeRow, Frame, NodeRow, PLAYING, REPLAYING, Read
 /// Frames that rates look back on: about 2 s of wall time.
 const WINDOW: usize = 40;
 /// A burst is spread over so much wall time before it counts as a rate.
-const WALL_SPAN_S: f64 = 2.0;
+pub const WALL_SPAN_S: f64 = 2.0;
 /// Rare events that are kept.
 pub const EVENTS_MAX: usize = 500;
 /// Points of a sparkline, one a second.
