@@ -140,6 +140,23 @@ fn a_replay_says_that_it_is_one_until_it_is_over() {
 }
 
 #[test]
+fn an_aborted_job_is_no_plain_end() {
+    let mut stage = Stage::load(shipped("let-it-crash"), vec![], 100);
+    for n in 1..=5 {
+        stage.obey(Command::Change(Change::Break { node: format!("worker-{n}"), how: Breakage::Stop }));
+    }
+    stage.obey(Command::RunTo(Target::TimeNs(u64::MAX / 2)));
+    stage.settle();
+    let end = stage.updates.iter().rev().find_map(|u| match u {
+        Update::Stopped { why, .. } => Some(why.clone()),
+        _ => None,
+    });
+    let Some(StopReason::Aborted { nodes, why }) = end else { panic!("{end:?}") };
+    assert_eq!(nodes, ["master"]);
+    assert!(why.starts_with("job aborted: "), "{why}");
+}
+
+#[test]
 fn a_step_is_one_turn_or_one_message_of_a_node() {
     let mut stage = Stage::load(shipped("let-it-crash"), vec![], 0);
     stage.obey(Command::Step(Unit::Turn));

@@ -87,3 +87,11 @@ pub fn waiting(run: &Run) -> Vec<String> {
         |i: &usize| run.look(*i).is_some_and(|seen| seen.state == Seen::Actor(ActorState::AwaitingRoom));
     (0..run.nodes().len()).filter(waits).map(|i| run.nodes()[i].id.clone()).collect()
 }
+
+/// Lists the masters whose job was given up.
+pub fn aborted(run: &Run) -> Vec<String> {
+    let gave_up = |i: &usize| {
+        run.nodes()[*i].kind == "master" && run.look(*i).is_some_and(|seen| seen.state == Seen::Failed)
+    };
+    (0..run.nodes().len()).filter(gave_up).map(|i| run.nodes()[i].id.clone()).collect()
+}

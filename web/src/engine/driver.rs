@@ -325,10 +325,22 @@ impl Driver {
                 self.stalled(&nodes, &why);
                 StopReason::Stalled { nodes, why }
             }
-            _ => StopReason::Finished,
+            _ => self.aborted().unwrap_or(StopReason::Finished),
         };
         self.stop(why);
         Pace::Idle
+    }
+
+    /// Tells of jobs that were given up, and why the last one was, in the words of its master.
+    fn aborted(&mut self) -> Option<StopReason> {
+        self.collect();
+        let nodes = detail::aborted(self.run()?);
+        let run = self.run()?;
+        let is_one = |node: &usize| nodes.contains(&run.nodes()[*node].id);
+        let said = self.decisions.iter().filter(|(node, _)| is_one(node)).flat_map(|(_, all)| all);
+        let said = said.filter(|d| d.why.starts_with("job aborted")).max_by_key(|d| d.turn);
+        let why = said.map_or_else(String::new, |d| d.why.clone());
+        (!nodes.is_empty()).then_some(StopReason::Aborted { nodes, why })
     }
 
     fn stalled(&mut self, nodes: &[String], why: &str) {

@@ -408,6 +408,13 @@ pub enum StopReason {
     Reached,
     /// Nothing can happen any more.
     Finished,
+    /// Nothing can happen any more, and jobs were given up.
+    Aborted {
+        /// The masters whose jobs they were.
+        nodes: Vec<String>,
+        /// Why the last one was.
+        why: String,
+    },
     /// Nothing can happen, though work is left: who waits, in words.
     Stalled {
         /// The nodes that wait.
@@ -470,6 +477,8 @@ mod tests {
         round_trip(&Update::Refused { seq: 1, errors });
         round_trip(&Update::Done { seq: 1, at: u64::MAX, at_ns: u64::MAX });
         round_trip(&Update::Stopped { at: u64::MAX, why: StopReason::Finished });
+        let why = StopReason::Aborted { nodes: vec!["m".into()], why: "the time is over".into() };
+        round_trip(&Update::Stopped { at: 1, why });
         round_trip(&Update::Rare { events: Vec::new(), lost: 3 });
     }
 

@@ -133,6 +133,16 @@ pub fn stalled(nodes: &[String], why: &str) -> String {
     format!("Stalled: {} ({why})", nodes.join(", "))
 }
 
+/// Whose job was given up, and why: as `job aborted: the time is over (12 answered)`.
+pub fn aborted(nodes: &[String], why: &str) -> String {
+    let why = why.strip_prefix("job aborted: ").unwrap_or(why);
+    let who = nodes.join(", ");
+    match why.is_empty() {
+        true => format!("Finished: the job of {who} was aborted."),
+        false => format!("Finished: the job of {who} was aborted, because {why}."),
+    }
+}
+
 /// A new wire.
 pub fn connected(from: &str, to: &str) -> String {
     format!("{from} now leads to {to}")

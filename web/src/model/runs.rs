@@ -238,6 +238,7 @@ fn stopped(state: &mut State, why: StopReason) {
     state.run.ended = match why {
         StopReason::Paused | StopReason::Reached => return,
         StopReason::Finished => Some(text::FINISHED.into()),
+        StopReason::Aborted { nodes, why } => Some(text::aborted(&nodes, &why)),
         StopReason::Stalled { nodes, why } => Some(text::stalled(&nodes, &why)),
     };
     state.run.playing = false;
