@@ -13,13 +13,37 @@ pub mod status;
 pub mod table;
 pub mod text_box;
 pub mod transport;
+pub mod words;
 
 use std::rc::Rc;
 
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use crate::canvas::SharedLive;
 use crate::model::state::{Action, State};
+
+/// The canvas, as a place for the keyboard focus.
+pub const STAGE: &str = ".stage";
+/// The file menu's button, likewise.
+pub const FILE_BUTTON: &str = ".menu summary";
+
+/// Gives the keyboard focus to the first element that a selector finds; tells whether there was one.
+pub fn focus_on(selector: &str) -> bool {
+    let found = web_sys::window()
+        .and_then(|w| w.document())
+        .and_then(|d| d.query_selector(selector).ok().flatten())
+        .and_then(|e| e.dyn_into::<HtmlElement>().ok());
+    found.is_some_and(|e| e.focus().is_ok())
+}
+
+/// Gives the keyboard focus to a node's element, or to the canvas.
+pub fn focus_on_node(id: &str) {
+    if !focus_on(&format!("[id=\"node-{id}\"]")) {
+        focus_on(STAGE);
+    }
+}
 
 /// What every part gets: the state, the counters, and where actions go.
 #[derive(Clone, Properties)]
