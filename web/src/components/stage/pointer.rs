@@ -29,6 +29,8 @@ pub(super) enum Drag {
     Nodes {
         /// Which.
         ids: Vec<String>,
+        /// The one under the pointer.
+        held: String,
         /// Where the pointer went down, in the document.
         start: Point,
         /// How far they are from where they were.
@@ -95,10 +97,10 @@ impl Stage {
         let selected = &part.state.selection.nodes;
         let ids = if selected.contains(&id) { selected.iter().cloned().collect() } else { vec![id.clone()] };
         if !selected.contains(&id) {
-            part.act.emit(Action::Select(vec![id]));
+            part.act.emit(Action::Select(vec![id.clone()]));
         }
         let frozen = Box::new(Layout::of(&part.state.doc, &|_| None));
-        self.drag = Some(Drag::Nodes { ids, start: world, shift: (0.0, 0.0), frozen });
+        self.drag = Some(Drag::Nodes { ids, held: id, start: world, shift: (0.0, 0.0), frozen });
     }
 
     pub(super) fn pointer_move(&mut self, part: &Part, event: &PointerEvent) -> bool {
@@ -151,6 +153,12 @@ impl Stage {
         self.dirty = true;
         match self.drag.take() {
             Some(Drag::Pan { moved, .. }) if !moved => self.click_empty(part, world),
+            // A click on one of several means that one.
+            Some(Drag::Nodes { ids, held, shift: (0.0, 0.0), .. }) => {
+                if ids.len() > 1 && !event.shift_key() {
+                    part.act.emit(Action::Select(vec![held]));
+                }
+            }
             Some(Drag::Nodes { ids, shift, frozen, .. }) => self.drop_nodes(part, ids, shift, &frozen, world),
             Some(Drag::Wire { from, moved }) => self.drop_wire(part, from, moved, world),
             Some(Drag::Marquee { start }) => self.take_marquee(part, start, world),
@@ -187,9 +195,6 @@ impl Stage {
     }
 
     fn drop_nodes(&self, part: &Part, ids: Vec<String>, shift: (f64, f64), frozen: &Layout, world: Point) {
-        if shift == (0.0, 0.0) {
-            return;
-        }
         let target = self.group_under(part, &ids, frozen, world);
         let parents: Vec<_> =
             ids.iter().filter_map(|id| part.state.node(id)).map(|n| n.parent.clone()).collect();
