@@ -8,7 +8,7 @@ use super::super::Part;
 use super::Stage;
 use crate::canvas::WireInHand;
 use crate::model::connect;
-use crate::model::geometry::{Hit, Layout, SNAP_REACH, with_descendants};
+use crate::model::geometry::{Hit, Layout, PORT_REACH, PORT_REACH_TOUCH, SNAP_REACH, with_descendants};
 use crate::model::state::{Action, Reparent, Tool};
 use crate::model::viewport::{GRID, Point, Rect, pt, snap};
 
@@ -79,7 +79,8 @@ impl Stage {
             self.drag = Some(pan);
             return false;
         }
-        match (&part.state.tool, self.layout.hit(world)) {
+        let reach = if event.pointer_type() == "touch" { PORT_REACH_TOUCH } else { PORT_REACH };
+        match (&part.state.tool, self.layout.hit_within(world, reach)) {
             (Tool::Place(_) | Tool::Wire(_), _) => {}
             (_, Hit::Port(spot)) => self.drag = Some(Drag::Wire { from: spot.port, moved: false }),
             (_, Hit::Node(id)) => self.grab(part, event, id, world),
@@ -132,7 +133,7 @@ impl Stage {
     }
 
     fn hover(&mut self, part: &Part, world: Point) -> bool {
-        let port = self.layout.port_near(world, 14.0).map(|s| s.port.clone());
+        let port = self.layout.port_near(world, PORT_REACH).map(|s| s.port.clone());
         if port != self.hover {
             self.hover = port;
             self.dirty = true;
@@ -222,7 +223,11 @@ impl Stage {
     fn drop_wire(&self, part: &Part, from: PortRef, moved: bool, world: Point) {
         match self.layout.port_near(world, SNAP_REACH) {
             Some(spot) if spot.port != from => part.act.emit(Action::Connect(from, spot.port.clone())),
-            Some(_) if !moved => part.act.emit(Action::Take(Tool::Wire(from))),
+            Some(_) if !moved => {
+                // What Delete would take away is the node whose wire is in hand, not one selected before.
+                part.act.emit(Action::Select(vec![from.node.clone()]));
+                part.act.emit(Action::Take(Tool::Wire(from)));
+            }
             _ => {}
         }
     }
