@@ -193,6 +193,11 @@ impl Layout {
         self.boxes.get(id).copied()
     }
 
+    /// The boxes of all nodes but supervisors.
+    pub fn bounds_of_cards(&self) -> impl Iterator<Item = Rect> + '_ {
+        self.boxes.iter().filter(|(id, _)| !self.groups.contains(id)).map(|(_, r)| *r)
+    }
+
     /// The spot of a port.
     pub fn spot(&self, port: &PortRef) -> Option<&PortSpot> {
         self.spots.get(port).map(|i| &self.ports[*i])

@@ -17,7 +17,7 @@ impl Stage {
         let taken = match (&part.state.tool, event.key().as_str()) {
             (Tool::Move { .. }, key) => self.key_while_moving(part, key, event.shift_key()),
             (Tool::Place(kind), "Enter") => {
-                self.place(part, kind, self.free_place());
+                self.place_by_key(ctx, part, kind);
                 true
             }
             (_, "Escape") => {

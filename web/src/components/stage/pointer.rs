@@ -8,7 +8,9 @@ use super::super::Part;
 use super::Stage;
 use crate::canvas::WireInHand;
 use crate::model::connect;
-use crate::model::geometry::{Hit, Layout, PORT_REACH, PORT_REACH_TOUCH, SNAP_REACH, with_descendants};
+use crate::model::geometry::{
+    Hit, Layout, PORT_REACH, PORT_REACH_TOUCH, SNAP_REACH, size_of, with_descendants,
+};
 use crate::model::state::{Action, Reparent, Tool};
 use crate::model::viewport::{GRID, Point, Rect, pt, snap};
 
@@ -276,19 +278,40 @@ impl Stage {
         true
     }
 
-    /// The next free place near the middle of what is seen, for placing by keyboard.
-    pub(super) fn free_place(&self) -> Point {
-        let mut at = self.view.to_world(pt(self.size.0 / 2.0, self.size.1 / 2.0));
-        for _ in 0..40 {
-            if !matches!(self.layout.hit(at), Hit::Node(_) | Hit::Port(_)) {
-                break;
-            }
-            at.x += f64::from(GRID) * 11.0;
-            if self.view.to_screen(at).x > self.size.0 {
-                at = pt(self.view.to_world(pt(120.0, 0.0)).x, at.y + f64::from(GRID) * 6.0);
-            }
+    /// A free place that is wholly seen, near the middle, for placing by keyboard; `None` where none is left.
+    pub(super) fn free_place(&self, kind: &str) -> Option<Point> {
+        let (w, h) = size_of(footlights::scenario::schema::kind(kind));
+        let corner = self.view.to_world(pt(0.0, 0.0));
+        // The line of help and the legend lie over the lower edge.
+        let opposite = self.view.to_world(pt(self.size.0, self.size.1 - 48.0));
+        let seen = marquee(corner, opposite);
+        let middle = pt(snap(seen.centre().x).into(), snap(seen.centre().y).into());
+        let step = pt(w + f64::from(2 * GRID), h + f64::from(2 * GRID));
+        let free = |at: &Point| {
+            let card = Rect::around(*at, w, h).grown(8.0);
+            let within =
+                seen.contains(pt(card.x, card.y)) && seen.contains(pt(card.x + card.w, card.y + card.h));
+            within && !self.layout.bounds_of_cards().any(|r| r.meets(&card))
+        };
+        // To the right first, then to the left, row by row away from the middle.
+        let lines = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5].map(f64::from);
+        let columns = [0, 1, 2, 3, 4, 5, -1, -2, -3, -4, -5].map(f64::from);
+        let places = lines.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
+        places.map(|(row, column)| pt(middle.x + column * step.x, middle.y + row * step.y)).find(free)
+    }
+
+    /// Places a node by keyboard: where it is seen, or beside the graph, which is then shown as a whole.
+    pub(super) fn place_by_key(&self, ctx: &Context<Self>, part: &Part, kind: &str) {
+        let beside = || {
+            let extent = self.layout.extent().unwrap_or_default();
+            let (w, _) = size_of(footlights::scenario::schema::kind(kind));
+            pt(extent.x + extent.w + f64::from(2 * GRID) + w / 2.0, extent.centre().y)
+        };
+        let free = self.free_place(kind);
+        self.place(part, kind, free.unwrap_or_else(beside));
+        if free.is_none() {
+            ctx.link().send_message(super::Msg::Fit);
         }
-        at
     }
 }
 
