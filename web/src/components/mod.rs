@@ -6,6 +6,7 @@ pub mod dock;
 pub mod import;
 pub mod inspector;
 pub mod menu;
+pub mod numeral;
 pub mod palette;
 pub mod param_field;
 pub mod stage;

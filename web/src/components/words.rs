@@ -2,3 +2,21 @@
 
 /// No port of the list has what was typed.
 pub const NOTHING_MATCHES: &str = "Nothing matches the filter.";
+/// A comma that groups no thousands.
+pub const POINT_NOT_COMMA: &str = "write decimals with a point, as in 1.5; commas only group thousands";
+/// An empty field.
+pub const A_NUMBER_IS_MISSING: &str = "a number is missing";
+/// Run to a time before now.
+pub const TIME_HAS_PASSED: &str = "that time has passed; Reset starts again from 0";
+/// Run to a time that is none.
+pub const SECONDS: &str = "must be from 0 to 1,000,000,000 seconds";
+
+/// Not even a number.
+pub fn no_number(typed: &str) -> String {
+    format!("“{}” is no number", typed.trim().chars().take(40).collect::<String>())
+}
+
+/// A whole number out of its bounds, or none.
+pub fn whole_from_to(from: &str, to: &str) -> String {
+    format!("must be a whole number from {from} to {to}")
+}
