@@ -5,9 +5,9 @@ use footlights::scenario::schema::{self, Param};
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-use super::Part;
 use super::param_field::{field, is_shown};
 use super::text_box::TextBox;
+use super::{Part, may_group, words};
 use crate::engine::protocol::NodeDetail;
 use crate::engine::telemetry::{NO_AGE, NodeRow};
 use crate::model::geometry::is_group;
@@ -29,7 +29,7 @@ pub fn Inspector(part: &Part) -> Html {
 
 fn of_scenario(part: &Part) -> Html {
     let doc = &part.state.doc;
-    let several = part.state.selection.nodes.len() > 1;
+    let several = part.state.selection.nodes.len() > 1 && may_group(&part.state);
     html! {
         <>
             <h2>{ &doc.name }</h2>
@@ -145,6 +145,13 @@ fn actions(part: &Part, node: &Node) -> Html {
     let button = |id: &'static str, name: &'static str, action: Action| {
         html! { <button type="button" data-testid={id} onclick={part.on(action)}>{ name }</button> }
     };
+    let fail_next = {
+        let (act, label) = (part.act.clone(), part.state.label_of(&node.id));
+        Callback::from(move |_: MouseEvent| {
+            act.emit(Action::FailNext);
+            act.emit(Action::Say(words::will_fail(&label)));
+        })
+    };
     html! {
         <p class="actions">
             if group { { button("node-ungroup", text::UNGROUP, Action::Ungroup) } }
@@ -156,7 +163,7 @@ fn actions(part: &Part, node: &Node) -> Html {
             }
             if takes_messages && node.kind != "router" {
                 { button("node-inject", text::INJECT, Action::Inject) }
-                { button("node-fail", text::FAIL_NEXT, Action::FailNext) }
+                <button type="button" data-testid="node-fail" onclick={fail_next}>{ text::FAIL_NEXT }</button>
             }
             { button("node-delete", text::DELETE, Action::Delete) }
         </p>

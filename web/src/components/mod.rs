@@ -46,6 +46,16 @@ pub fn focus_on_node(id: &str) {
     }
 }
 
+/// Whether any of the selected nodes can stand under a supervisor.
+pub fn may_group(state: &State) -> bool {
+    state
+        .selection
+        .nodes
+        .iter()
+        .filter_map(|id| footlights::scenario::schema::kind(&state.node(id)?.kind))
+        .any(|kind| kind.may_have_parent())
+}
+
 /// What every part gets: the state, the counters, and where actions go.
 #[derive(Clone, Properties)]
 pub struct Part {

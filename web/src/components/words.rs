@@ -20,3 +20,8 @@ pub fn no_number(typed: &str) -> String {
 pub fn whole_from_to(from: &str, to: &str) -> String {
     format!("must be a whole number from {from} to {to}")
 }
+
+/// The next message of a node is going to fail.
+pub fn will_fail(label: &str) -> String {
+    format!("{label}: its next message will fail")
+}
