@@ -7,7 +7,7 @@ use yew::prelude::*;
 
 use super::param_field::{field, is_shown};
 use super::text_box::TextBox;
-use super::{Part, may_group, words};
+use super::{Part, STAGE, focus_on, focus_on_node, may_group, tab_keys, words};
 use crate::engine::protocol::NodeDetail;
 use crate::engine::telemetry::{NO_AGE, NodeRow};
 use crate::model::geometry::is_group;
@@ -17,8 +17,20 @@ use crate::model::{format, locale as text, reduce};
 /// The panel at the right.
 #[component]
 pub fn Inspector(part: &Part) -> Html {
+    // Esc leads back to the graph.
+    let onkeydown = {
+        let node = part.state.selection.single().map(str::to_owned);
+        Callback::from(move |e: KeyboardEvent| {
+            if e.key() == "Escape" {
+                match &node {
+                    Some(node) => focus_on_node(node),
+                    None => drop(focus_on(STAGE)),
+                }
+            }
+        })
+    };
     html! {
-        <aside class="inspector" id="inspector" data-testid="inspector" aria-label={text::INSPECTOR}>
+        <aside class="inspector" id="inspector" data-testid="inspector" aria-label={text::INSPECTOR} {onkeydown}>
             { match part.state.selected_node() {
                 Some(node) => of_node(part, node),
                 None => of_scenario(part),
@@ -52,14 +64,21 @@ fn of_node(part: &Part, node: &Node) -> Html {
         (InspectorTab::Why, "why", text::TAB_WHY),
     ];
     let title = schema::kind(&node.kind).map_or(node.kind.as_str(), |k| k.title);
+    let now = tabs.iter().position(|(tab, ..)| *tab == part.state.inspector).unwrap_or(0);
+    let keys = tabs
+        .iter()
+        .map(|(tab, id, _)| (format!("inspector-tab-{id}"), Action::ShowInspector(*tab)))
+        .collect();
+    let onkeydown = tab_keys(part, now, keys);
     html! {
         <>
             <h2>{ part.state.label_of(&node.id) }<small>{ title }</small></h2>
-            <div class="tabs" role="tablist" aria-label={text::INSPECTOR}>
+            <div class="tabs" role="tablist" aria-label={text::INSPECTOR} {onkeydown}>
                 { for tabs.into_iter().map(|(tab, id, name)| {
                     let on = part.state.inspector == tab;
                     html! {
                         <button key={id} type="button" role="tab" aria-selected={on.to_string()}
+                            tabindex={if on { "0" } else { "-1" }}
                             data-testid={format!("inspector-tab-{id}")} onclick={part.on(Action::ShowInspector(tab))}>{ name }</button>
                     }
                 }) }

@@ -46,6 +46,22 @@ pub fn focus_on_node(id: &str) {
     }
 }
 
+/// Left and Right in a row of tabs show the next one and give it the focus; `tabs` are their names in tests.
+fn tab_keys(part: &Part, now: usize, tabs: Vec<(String, Action)>) -> Callback<KeyboardEvent> {
+    let act = part.act.clone();
+    Callback::from(move |e: KeyboardEvent| {
+        let by = match e.key().as_str() {
+            "ArrowRight" => 1,
+            "ArrowLeft" => tabs.len() - 1,
+            _ => return,
+        };
+        let (id, action) = &tabs[(now + by) % tabs.len()];
+        e.prevent_default();
+        focus_on(&format!("[data-testid=\"{id}\"]"));
+        act.emit(action.clone());
+    })
+}
+
 /// Whether any of the selected nodes can stand under a supervisor.
 pub fn may_group(state: &State) -> bool {
     state
