@@ -25,3 +25,8 @@ pub fn whole_from_to(from: &str, to: &str) -> String {
 pub fn will_fail(label: &str) -> String {
     format!("{label}: its next message will fail")
 }
+
+/// The legend where the system asks for less motion.
+pub fn calm_legend(speed: &str) -> String {
+    format!("no dots are drawn, since your system asks for less motion · time {speed} · counters exact")
+}

@@ -314,7 +314,10 @@ impl Stage {
             crate::engine::protocol::Speed::Permille(p) => format::speed(p),
         };
         let per_dot = format::grouped(regime.per_dot() as u64);
-        let line = text::legend(&per_dot, regime == Regime::Each, &speed);
+        let line = match paint::is_calm() {
+            true => super::words::calm_legend(&speed),
+            false => text::legend(&per_dot, regime == Regime::Each, &speed),
+        };
         html! { <p class="legend" data-testid="legend" title={text::LEGEND_HINT}>{ line }</p> }
     }
 
