@@ -230,16 +230,24 @@ fn row_facts(row: &NodeRow) -> Vec<(String, String)> {
 }
 
 fn detail_facts(detail: &NodeDetail) -> Vec<(String, String)> {
-    let mut rows: Vec<_> = detail
-        .counters
-        .iter()
-        .filter(|c| !matches!(c.name.as_str(), "queued" | "restarts"))
-        .map(|c| (c.name.replace('_', " "), format::grouped(c.value)))
-        .collect();
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for counter in detail.counters.iter().filter(|c| !matches!(c.name.as_str(), "queued" | "restarts")) {
+        let (name, value) = (counter.name.replace('_', " "), format::grouped(counter.value));
+        // A behaviour may count what the runtime counts, too: once is enough, unless the two differ.
+        match rows.iter().find(|(other, _)| *other == name) {
+            Some((_, same)) if *same == value => {}
+            Some(_) => rows.push((words::own_count(&name), value)),
+            None => rows.push((name, value)),
+        }
+    }
     if let Some(mailbox) = &detail.mailbox {
         let room = mailbox.capacity.map_or("unbounded".into(), format::grouped);
         rows.push(("mailbox".into(), format!("{} of {room}", format::grouped(mailbox.depth))));
-        rows.push(("when full".into(), mailbox.policy.replace('_', " ")));
+        let policy = match mailbox.capacity {
+            Some(_) => mailbox.policy.replace('_', " "),
+            None => words::NEVER_FULL.into(),
+        };
+        rows.push(("when full".into(), policy));
     }
     rows
 }

@@ -6,6 +6,8 @@ pub const NOTHING_MATCHES: &str = "Nothing matches the filter.";
 pub const POINT_NOT_COMMA: &str = "write decimals with a point, as in 1.5; commas only group thousands";
 /// An empty field.
 pub const A_NUMBER_IS_MISSING: &str = "a number is missing";
+/// What a mailbox without bounds does when it is full.
+pub const NEVER_FULL: &str = "never full";
 /// Run to a time before now.
 pub const TIME_HAS_PASSED: &str = "that time has passed; Reset starts again from 0";
 /// Run to a time that is none.
@@ -29,4 +31,9 @@ pub fn will_fail(label: &str) -> String {
 /// The legend where the system asks for less motion.
 pub fn calm_legend(speed: &str) -> String {
     format!("no dots are drawn, since your system asks for less motion · time {speed} · counters exact")
+}
+
+/// What a node's behaviour counts under a name that the runtime uses, too.
+pub fn own_count(name: &str) -> String {
+    format!("{name} by its own count")
 }
