@@ -10,6 +10,7 @@ use crate::model::state::{Action, Engine};
 #[component]
 pub fn Banner(part: &Part) -> Html {
     html! {
+        <>
         <div class="banners">
             { engine(part) }
             if let Some(message) = &part.state.fault {
@@ -18,10 +19,12 @@ pub fn Banner(part: &Part) -> Html {
                     <button type="button" onclick={part.on(Action::DropFault)}>{ text::DISMISS }</button>
                 </div>
             }
-            if let Some((_, message)) = &part.state.toast {
-                <p class="toast" data-testid="toast">{ message }</p>
-            }
         </div>
+        // Low, so that it covers no banner and not the list of targets.
+        if let Some((_, message)) = &part.state.toast {
+            <p class="toast" data-testid="toast">{ message }</p>
+        }
+        </>
     }
 }
 

@@ -4,7 +4,7 @@ use footlights::scenario::document::PortRef;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
-use super::Part;
+use super::{Part, focus_on_node, words};
 use crate::model::geometry::Layout;
 use crate::model::state::{Action, Tool};
 use crate::model::{connect, locale as text};
@@ -19,8 +19,9 @@ pub fn ConnectList(part: &Part) -> Html {
         _ => None,
     };
     {
-        let root = root.clone();
+        let (root, filter) = (root.clone(), filter.clone());
         use_effect_with(step, move |_| {
+            filter.set(String::new());
             let first = root
                 .cast::<web_sys::Element>()
                 .and_then(|r| r.query_selector("input, button").ok().flatten())
@@ -31,7 +32,7 @@ pub fn ConnectList(part: &Part) -> Html {
         });
     }
     let Tool::ConnectList { node, from } = &part.state.tool else { return Html::default() };
-    let on_key = on_key(part, &root);
+    let on_key = on_key(part, &root, node.clone());
     html! {
         <div class="connect-list dialog" ref={root} role="dialog" aria-label={text::CONNECT_TO} data-testid="connect-list"
             onkeydown={on_key}>
@@ -44,12 +45,15 @@ pub fn ConnectList(part: &Part) -> Html {
 }
 
 /// Esc leaves, arrows go up and down.
-fn on_key(part: &Part, root: &NodeRef) -> Callback<KeyboardEvent> {
+fn on_key(part: &Part, root: &NodeRef, node: String) -> Callback<KeyboardEvent> {
     let (act, root) = (part.act.clone(), root.clone());
     Callback::from(move |e: KeyboardEvent| {
         e.stop_propagation();
         let by = match e.key().as_str() {
-            "Escape" => return act.emit(Action::Take(Tool::Select)),
+            "Escape" => {
+                focus_on_node(&node);
+                return act.emit(Action::Take(Tool::Select));
+            }
             "ArrowDown" => 1,
             "ArrowUp" => -1,
             _ => return,
@@ -112,13 +116,15 @@ fn choose_target(part: &Part, from: &PortRef, filter: &UseStateHandle<String>) -
         <>
             <h2>{ format!("{} {from} →", text::CONNECT_TO) }</h2>
             <input type="text" placeholder={text::CONNECT_FILTER} aria-label={text::CONNECT_FILTER} value={(**filter).clone()} {oninput} onkeydown={enter} />
-            if targets.is_empty() { <p class="quiet">{ text::CONNECT_NONE }</p> }
+            if targets.is_empty() {
+                <p class="quiet">{ if wanted.is_empty() { text::CONNECT_NONE } else { words::NOTHING_MATCHES } }</p>
+            }
             <ul>{ for targets.into_iter().take(50).map(|to| {
                 let label = part.state.label_of(&to.node);
                 let small = to.to_string();
                 html! {
                     <li key={small.clone()}>
-                        <button type="button" onclick={part.on(Action::Connect(from.clone(), to))}>{ label }<small>{ small }</small></button>
+                        <button type="button" onclick={connect(part, from, to)}>{ label }<small>{ small }</small></button>
                     </li>
                 }
             }) }</ul>
@@ -132,7 +138,17 @@ fn enter(part: &Part, from: &PortRef, first: Option<PortRef>) -> Callback<Keyboa
     Callback::from(move |e: KeyboardEvent| {
         if let ("Enter", Some(to)) = (e.key().as_str(), &first) {
             e.prevent_default();
+            focus_on_node(&from.node);
             act.emit(Action::Connect(from.clone(), to.clone()));
         }
+    })
+}
+
+/// Wires; the keyboard goes back to the node it came from.
+fn connect(part: &Part, from: &PortRef, to: PortRef) -> Callback<MouseEvent> {
+    let (act, from) = (part.act.clone(), from.clone());
+    Callback::from(move |_| {
+        focus_on_node(&from.node);
+        act.emit(Action::Connect(from.clone(), to.clone()));
     })
 }

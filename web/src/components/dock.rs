@@ -2,8 +2,8 @@
 
 use yew::prelude::*;
 
-use super::Part;
 use super::table::Table;
+use super::{Part, tab_keys};
 use crate::engine::protocol::{RareEvent, RareKind};
 use crate::engine::telemetry::{BALANCED, LEDGER_TERMS};
 use crate::model::state::{Action, DockTab};
@@ -30,12 +30,16 @@ pub fn Dock(part: &Part) -> Html {
             },
         ),
     ];
+    let now = tabs.iter().position(|(tab, ..)| *tab == part.state.dock).unwrap_or(0);
+    let keys = tabs.iter().map(|(tab, id, _)| (format!("dock-tab-{id}"), Action::ShowDock(*tab))).collect();
+    let onkeydown = tab_keys(part, now, keys);
     html! {
         <section class="dock" aria-label={text::DOCK}>
             <div class="tabs">
-            <div class="tablist" role="tablist" aria-label={text::DOCK}>
+            <div class="tablist" role="tablist" aria-label={text::DOCK} {onkeydown}>
                 { for tabs.into_iter().map(|(tab, id, name)| html! {
                     <button key={id} type="button" role="tab" aria-selected={(part.state.dock == tab).to_string()}
+                        tabindex={if part.state.dock == tab { "0" } else { "-1" }}
                         class={classes!((tab == DockTab::Problems && problems > 0).then_some("alarm"))}
                         data-testid={format!("dock-tab-{id}")} onclick={part.on(Action::ShowDock(tab))}>{ name }</button>
                 }) }

@@ -1,11 +1,12 @@
 //! The import dialog: a file or a text; what is wrong with it, with places; what was open stays as it was.
 
+use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use web_sys::{File, FileReader, HtmlInputElement, HtmlTextAreaElement};
+use web_sys::{Element, File, FileReader, HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 use yew::prelude::*;
 
-use super::Part;
+use super::{FILE_BUTTON, Part, STAGE, focus_on};
 use crate::model::locale as text;
 use crate::model::state::Action;
 
@@ -21,6 +22,10 @@ pub fn ImportDialog(part: &Part) -> Html {
         use_effect_with((), move |()| {
             if let Some(area) = area.cast::<HtmlTextAreaElement>() {
                 let _ = area.focus();
+            }
+            // What was opened is on the canvas; who gives up is back at the menu.
+            || {
+                Timeout::new(0, focus_if_lost).forget();
             }
         });
     }
@@ -42,19 +47,36 @@ pub fn ImportDialog(part: &Part) -> Html {
             }
         })
     };
-    let cancel = part.on::<MouseEvent>(Action::ShowImport(false));
-    let on_key = {
+    let leave = {
         let act = part.act.clone();
+        Callback::from(move |()| {
+            focus_on(FILE_BUTTON);
+            act.emit(Action::ShowImport(false));
+        })
+    };
+    let cancel = leave.reform(|_: MouseEvent| ());
+    let dialog = use_node_ref();
+    let on_key = {
+        let dialog = dialog.clone();
         Callback::from(move |e: KeyboardEvent| {
             e.stop_propagation();
-            if e.key() == "Escape" {
-                act.emit(Action::ShowImport(false));
+            match e.key().as_str() {
+                "Escape" => leave.emit(()),
+                "Tab" => keep_inside(&dialog, &e),
+                _ => {}
             }
         })
     };
+    // A click beside the fields does not take the focus out of the dialog.
+    let stay = Callback::from(|e: MouseEvent| {
+        let target = e.target_dyn_into::<Element>();
+        if target.is_some_and(|t| t.matches(".veil").unwrap_or(false)) {
+            e.prevent_default();
+        }
+    });
     html! {
-        <div class="veil" onkeydown={on_key}>
-            <div class="dialog" role="dialog" aria-modal="true" aria-labelledby="import-title">
+        <div class="veil" onkeydown={on_key} onmousedown={stay}>
+            <div class="dialog" ref={dialog} tabindex="-1" role="dialog" aria-modal="true" aria-labelledby="import-title">
                 <h2 id="import-title">{ text::IMPORT_TITLE }</h2>
                 <label>{ text::IMPORT_FILE }<input type="file" accept=".json,application/json" data-testid="import-file" onchange={from_file} /></label>
                 <label>{ text::IMPORT_TEXT }<textarea ref={area} data-testid="import-text" rows="10" spellcheck="false" /></label>
@@ -65,6 +87,35 @@ pub fn ImportDialog(part: &Part) -> Html {
                 </p>
             </div>
         </div>
+    }
+}
+
+fn focus_if_lost() {
+    let active = web_sys::window().and_then(|w| w.document()).and_then(|d| d.active_element());
+    if active.is_none_or(|e| e.tag_name().eq_ignore_ascii_case("body")) {
+        focus_on(STAGE);
+    }
+}
+
+/// Tab goes round within the dialog.
+fn keep_inside(dialog: &NodeRef, event: &KeyboardEvent) {
+    let Some(fields) =
+        dialog.cast::<Element>().and_then(|d| d.query_selector_all("input, textarea, button").ok())
+    else {
+        return;
+    };
+    let active = web_sys::window().and_then(|w| w.document()).and_then(|d| d.active_element());
+    let n = fields.length();
+    let at = (0..n).find(|i| fields.get(*i).as_ref() == active.as_ref().map(|a| a.as_ref()));
+    let next = match (at, event.shift_key()) {
+        (Some(0) | None, true) => n.saturating_sub(1),
+        (Some(i), false) if i + 1 == n => 0,
+        (None, false) => 0,
+        _ => return,
+    };
+    if let Some(field) = fields.get(next).and_then(|f| f.dyn_into::<HtmlElement>().ok()) {
+        event.prevent_default();
+        let _ = field.focus();
     }
 }
 

@@ -5,9 +5,9 @@ use footlights::scenario::schema::{self, Param};
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-use super::Part;
 use super::param_field::{field, is_shown};
 use super::text_box::TextBox;
+use super::{Part, STAGE, focus_on, focus_on_node, may_group, tab_keys, words};
 use crate::engine::protocol::NodeDetail;
 use crate::engine::telemetry::{NO_AGE, NodeRow};
 use crate::model::geometry::is_group;
@@ -17,8 +17,20 @@ use crate::model::{format, locale as text, reduce};
 /// The panel at the right.
 #[component]
 pub fn Inspector(part: &Part) -> Html {
+    // Esc leads back to the graph.
+    let onkeydown = {
+        let node = part.state.selection.single().map(str::to_owned);
+        Callback::from(move |e: KeyboardEvent| {
+            if e.key() == "Escape" {
+                match &node {
+                    Some(node) => focus_on_node(node),
+                    None => drop(focus_on(STAGE)),
+                }
+            }
+        })
+    };
     html! {
-        <aside class="inspector" id="inspector" data-testid="inspector" aria-label={text::INSPECTOR}>
+        <aside class="inspector" id="inspector" data-testid="inspector" aria-label={text::INSPECTOR} {onkeydown}>
             { match part.state.selected_node() {
                 Some(node) => of_node(part, node),
                 None => of_scenario(part),
@@ -29,7 +41,7 @@ pub fn Inspector(part: &Part) -> Html {
 
 fn of_scenario(part: &Part) -> Html {
     let doc = &part.state.doc;
-    let several = part.state.selection.nodes.len() > 1;
+    let several = part.state.selection.nodes.len() > 1 && may_group(&part.state);
     html! {
         <>
             <h2>{ &doc.name }</h2>
@@ -52,14 +64,21 @@ fn of_node(part: &Part, node: &Node) -> Html {
         (InspectorTab::Why, "why", text::TAB_WHY),
     ];
     let title = schema::kind(&node.kind).map_or(node.kind.as_str(), |k| k.title);
+    let now = tabs.iter().position(|(tab, ..)| *tab == part.state.inspector).unwrap_or(0);
+    let keys = tabs
+        .iter()
+        .map(|(tab, id, _)| (format!("inspector-tab-{id}"), Action::ShowInspector(*tab)))
+        .collect();
+    let onkeydown = tab_keys(part, now, keys);
     html! {
         <>
             <h2>{ part.state.label_of(&node.id) }<small>{ title }</small></h2>
-            <div class="tabs" role="tablist" aria-label={text::INSPECTOR}>
+            <div class="tabs" role="tablist" aria-label={text::INSPECTOR} {onkeydown}>
                 { for tabs.into_iter().map(|(tab, id, name)| {
                     let on = part.state.inspector == tab;
                     html! {
                         <button key={id} type="button" role="tab" aria-selected={on.to_string()}
+                            tabindex={if on { "0" } else { "-1" }}
                             data-testid={format!("inspector-tab-{id}")} onclick={part.on(Action::ShowInspector(tab))}>{ name }</button>
                     }
                 }) }
@@ -145,6 +164,13 @@ fn actions(part: &Part, node: &Node) -> Html {
     let button = |id: &'static str, name: &'static str, action: Action| {
         html! { <button type="button" data-testid={id} onclick={part.on(action)}>{ name }</button> }
     };
+    let fail_next = {
+        let (act, label) = (part.act.clone(), part.state.label_of(&node.id));
+        Callback::from(move |_: MouseEvent| {
+            act.emit(Action::FailNext);
+            act.emit(Action::Say(words::will_fail(&label)));
+        })
+    };
     html! {
         <p class="actions">
             if group { { button("node-ungroup", text::UNGROUP, Action::Ungroup) } }
@@ -156,7 +182,7 @@ fn actions(part: &Part, node: &Node) -> Html {
             }
             if takes_messages && node.kind != "router" {
                 { button("node-inject", text::INJECT, Action::Inject) }
-                { button("node-fail", text::FAIL_NEXT, Action::FailNext) }
+                <button type="button" data-testid="node-fail" onclick={fail_next}>{ text::FAIL_NEXT }</button>
             }
             { button("node-delete", text::DELETE, Action::Delete) }
         </p>
@@ -204,16 +230,24 @@ fn row_facts(row: &NodeRow) -> Vec<(String, String)> {
 }
 
 fn detail_facts(detail: &NodeDetail) -> Vec<(String, String)> {
-    let mut rows: Vec<_> = detail
-        .counters
-        .iter()
-        .filter(|c| !matches!(c.name.as_str(), "queued" | "restarts"))
-        .map(|c| (c.name.replace('_', " "), format::grouped(c.value)))
-        .collect();
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for counter in detail.counters.iter().filter(|c| !matches!(c.name.as_str(), "queued" | "restarts")) {
+        let (name, value) = (counter.name.replace('_', " "), format::grouped(counter.value));
+        // A behaviour may count what the runtime counts, too: once is enough, unless the two differ.
+        match rows.iter().find(|(other, _)| *other == name) {
+            Some((_, same)) if *same == value => {}
+            Some(_) => rows.push((words::own_count(&name), value)),
+            None => rows.push((name, value)),
+        }
+    }
     if let Some(mailbox) = &detail.mailbox {
         let room = mailbox.capacity.map_or("unbounded".into(), format::grouped);
         rows.push(("mailbox".into(), format!("{} of {room}", format::grouped(mailbox.depth))));
-        rows.push(("when full".into(), mailbox.policy.replace('_', " ")));
+        let policy = match mailbox.capacity {
+            Some(_) => mailbox.policy.replace('_', " "),
+            None => words::NEVER_FULL.into(),
+        };
+        rows.push(("when full".into(), policy));
     }
     rows
 }

@@ -1,10 +1,11 @@
 //! The head of the page: its name, the file menu, the picker of scenarios.
 
+use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
-use web_sys::{Blob, BlobPropertyBag, Element, HtmlAnchorElement, HtmlSelectElement, Url};
+use web_sys::{Blob, BlobPropertyBag, Element, HtmlAnchorElement, HtmlSelectElement, Node, Url};
 use yew::prelude::*;
 
-use super::Part;
+use super::{FILE_BUTTON, Part, STAGE, focus_on};
 use crate::model::state::Action;
 use crate::model::{builtin, locale as text};
 
@@ -20,6 +21,22 @@ pub fn Menu(part: &Part) -> Html {
             }
         })
     };
+    {
+        let (details, close) = (details.clone(), close.clone());
+        use_effect_with((), move |()| {
+            let listener = listen_outside(details, close);
+            move || drop(listener)
+        });
+    }
+    let on_key = {
+        let close = close.clone();
+        Callback::from(move |e: KeyboardEvent| {
+            if e.key() == "Escape" {
+                close.emit(());
+                focus_on(FILE_BUTTON);
+            }
+        })
+    };
     let item = |id: &'static str, name: &'static str, run: Callback<()>| {
         let close = close.clone();
         let onclick = Callback::from(move |_: MouseEvent| {
@@ -28,15 +45,25 @@ pub fn Menu(part: &Part) -> Html {
         });
         html! { <li><button type="button" data-testid={id} {onclick}>{ name }</button></li> }
     };
+    let open_empty = {
+        let act = part.act.clone();
+        Callback::from(move |()| {
+            focus_on(STAGE);
+            act.emit(Action::OpenEmpty);
+        })
+    };
     let state = part.state.clone();
-    let export = Callback::from(move |()| download(&file_name(&state.doc.name), &state.doc.to_text()));
+    let export = Callback::from(move |()| {
+        focus_on(FILE_BUTTON);
+        download(&file_name(&state.doc.name), &state.doc.to_text());
+    });
     html! {
         <div class="brand">
             <h1><span class="lamp" aria-hidden="true"></span>{ text::APP }</h1>
-            <details class="menu" ref={details}>
+            <details class="menu" ref={details} onkeydown={on_key}>
                 <summary data-testid="menu-file">{ text::FILE }</summary>
                 <ul>
-                    { item("file-new", text::FILE_NEW, part.on(Action::OpenEmpty)) }
+                    { item("file-new", text::FILE_NEW, open_empty) }
                     { item("import-open", text::FILE_IMPORT, part.on(Action::ShowImport(true))) }
                     { item("export-json", text::FILE_EXPORT, export) }
                 </ul>
@@ -44,6 +71,19 @@ pub fn Menu(part: &Part) -> Html {
             { picker(part) }
         </div>
     }
+}
+
+/// A press anywhere else closes the menu.
+fn listen_outside(details: NodeRef, close: Callback<()>) -> Option<EventListener> {
+    let window = web_sys::window()?;
+    let options = EventListenerOptions::run_in_capture_phase();
+    Some(EventListener::new_with_options(&window, "pointerdown", options, move |event| {
+        let target = event.target().and_then(|t| t.dyn_into::<Node>().ok());
+        let within = details.cast::<Element>().is_some_and(|d| d.contains(target.as_ref()));
+        if !within {
+            close.emit(());
+        }
+    }))
 }
 
 fn picker(part: &Part) -> Html {

@@ -6,6 +6,7 @@ pub mod dock;
 pub mod import;
 pub mod inspector;
 pub mod menu;
+pub mod numeral;
 pub mod palette;
 pub mod param_field;
 pub mod stage;
@@ -13,13 +14,63 @@ pub mod status;
 pub mod table;
 pub mod text_box;
 pub mod transport;
+pub mod words;
 
 use std::rc::Rc;
 
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use crate::canvas::SharedLive;
 use crate::model::state::{Action, State};
+
+/// The canvas, as a place for the keyboard focus.
+pub const STAGE: &str = ".stage";
+/// The file menu's button, likewise.
+pub const FILE_BUTTON: &str = ".menu summary";
+
+/// Gives the keyboard focus to the first element that a selector finds; tells whether there was one.
+pub fn focus_on(selector: &str) -> bool {
+    let found = web_sys::window()
+        .and_then(|w| w.document())
+        .and_then(|d| d.query_selector(selector).ok().flatten())
+        .and_then(|e| e.dyn_into::<HtmlElement>().ok());
+    found.is_some_and(|e| e.focus().is_ok())
+}
+
+/// Gives the keyboard focus to a node's element, or to the canvas.
+pub fn focus_on_node(id: &str) {
+    if !focus_on(&format!("[id=\"node-{id}\"]")) {
+        focus_on(STAGE);
+    }
+}
+
+/// Left and Right in a row of tabs show the next one and give it the focus; `tabs` are their names in tests.
+fn tab_keys(part: &Part, now: usize, tabs: Vec<(String, Action)>) -> Callback<KeyboardEvent> {
+    let act = part.act.clone();
+    Callback::from(move |e: KeyboardEvent| {
+        let by = match e.key().as_str() {
+            "ArrowRight" => 1,
+            "ArrowLeft" => tabs.len() - 1,
+            _ => return,
+        };
+        let (id, action) = &tabs[(now + by) % tabs.len()];
+        e.prevent_default();
+        focus_on(&format!("[data-testid=\"{id}\"]"));
+        act.emit(action.clone());
+    })
+}
+
+/// Whether any of the selected nodes can stand under a supervisor.
+pub fn may_group(state: &State) -> bool {
+    state
+        .selection
+        .nodes
+        .iter()
+        .filter_map(|id| footlights::scenario::schema::kind(&state.node(id)?.kind))
+        .any(|kind| kind.may_have_parent())
+}
 
 /// What every part gets: the state, the counters, and where actions go.
 #[derive(Clone, Properties)]

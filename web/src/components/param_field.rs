@@ -7,7 +7,7 @@ use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 use super::Part;
-use super::text_box::TextBox;
+use super::{numeral, text_box::TextBox};
 use crate::model::state::Action;
 use crate::model::{format, locale as text};
 
@@ -101,14 +101,20 @@ fn number(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &s
     let now = value.as_f64().unwrap_or_default();
     let set = set(part, node, param, false);
     let commit = Callback::from(move |typed: String| {
-        if let Some(value) = parse(param, &typed) {
+        if let Ok(value) = parse(param, &typed) {
             set(value);
         }
+    });
+    let act = part.act.clone();
+    let check = Callback::from(move |typed: String| {
+        let reason = parse(param, &typed).and_then(|value| param.check(&value)).err()?;
+        act.emit(Action::Say(format!("{}: {reason}", param.title)));
+        Some(reason)
     });
     html! {
         <span class="number-field">
             { slider(part, node, param, now) }
-            <TextBox id={id.to_owned()} value={shown(param, now)} inputmode="decimal" {commit} />
+            <TextBox id={id.to_owned()} value={shown(param, now)} inputmode="decimal" {check} {commit} />
             <span class="unit">{ param.unit }</span>
         </span>
     }
@@ -121,11 +127,10 @@ fn shown(param: &Param, now: f64) -> String {
     }
 }
 
-fn parse(param: &Param, text: &str) -> Option<Value> {
-    let text = text.trim().replace([',', ' '], "");
+fn parse(param: &Param, text: &str) -> Result<Value, String> {
     match param.ty {
-        ParamType::Int { .. } => text.parse::<i64>().ok().map(Value::from),
-        _ => text.parse::<f64>().ok().filter(|x| x.is_finite()).map(Value::from),
+        ParamType::Int { min, max } => numeral::whole(text, min, max).map(Value::from),
+        _ => numeral::decimal(text).map(Value::from),
     }
 }
 

@@ -5,6 +5,7 @@ use yew::prelude::*;
 
 use super::Part;
 use super::text_box::TextBox;
+use super::{numeral, words};
 use crate::engine::protocol::{Speed, Target};
 use crate::model::state::{Action, State};
 use crate::model::{format, locale as text};
@@ -32,8 +33,8 @@ pub fn Transport(part: &Part) -> Html {
             { button(part, "reset", "⟲", text::RESET, text::RESET_HINT, Action::Reset, true) }
             <span class="gap"></span>
             { speed(part) }
-            { number(part, "cores", text::CORES, u64::from(state.doc.workers), 64, |n| Action::SetWorkers(n.clamp(1, 64) as u16)) }
-            { number(part, "seed", text::SEED, state.doc.seed, u64::MAX, Action::SetSeed) }
+            { number(part, "cores", text::CORES, u64::from(state.doc.workers), (1, 64), |n| Action::SetWorkers(n as u16)) }
+            { number(part, "seed", text::SEED, state.doc.seed, (0, u64::MAX), Action::SetSeed) }
             <span class="gap"></span>
             { button(part, "undo", "↶", text::UNDO, text::UNDO_HINT, Action::Undo, state.history.can_undo()) }
             { button(part, "redo", "↷", text::REDO, text::REDO_HINT, Action::Redo, state.history.can_redo()) }
@@ -73,19 +74,40 @@ fn back(part: &Part) -> Html {
 
 /// Run on to a virtual time, in seconds.
 fn run_to(part: &Part) -> Html {
+    let check = {
+        let (act, live) = (part.act.clone(), part.live.clone());
+        Callback::from(move |typed: String| {
+            let now_ns = live.borrow().head.map_or(0, |h| h.time_ns);
+            let reason = match time_ns(&typed)? {
+                Ok(at_ns) if at_ns >= now_ns => return None,
+                Ok(_) => words::TIME_HAS_PASSED.to_owned(),
+                Err(reason) => reason,
+            };
+            act.emit(Action::Say(format!("{}: {reason}", text::RUN_TO)));
+            Some(reason)
+        })
+    };
     let act = part.act.clone();
     let commit = Callback::from(move |typed: String| {
-        let seconds = typed.trim().parse::<f64>().ok().filter(|s| (0.0..1e9).contains(s));
-        if let Some(seconds) = seconds {
-            act.emit(Action::RunTo(Target::TimeNs((seconds * 1e9).round() as u64)));
+        if let Some(Ok(at_ns)) = time_ns(&typed) {
+            act.emit(Action::RunTo(Target::TimeNs(at_ns)));
         }
     });
     html! {
         <label class="number" title={text::RUN_TO_HINT}>
             <span>{ text::RUN_TO }</span>
-            <TextBox id="transport-run-to" value="" placeholder="s" inputmode="decimal" {commit} />
+            <TextBox id="transport-run-to" value="" placeholder="s" inputmode="decimal" {check} {commit} />
         </label>
     }
+}
+
+/// Seconds as typed, in nanoseconds; `None` for an emptied field.
+fn time_ns(typed: &str) -> Option<Result<u64, String>> {
+    let seconds = Some(typed).filter(|t| !t.trim().is_empty()).map(numeral::decimal)?;
+    Some(seconds.and_then(|s| match (0.0..1e9).contains(&s) {
+        true => Ok((s * 1e9).round() as u64),
+        false => Err(words::SECONDS.into()),
+    }))
 }
 
 fn speed(part: &Part) -> Html {
@@ -131,18 +153,27 @@ fn number(
     id: &'static str,
     label: &'static str,
     value: u64,
-    max: u64,
+    (from, to): (u64, u64),
     action: impl Fn(u64) -> Action + 'static,
 ) -> Html {
     let act = part.act.clone();
-    let commit = Callback::from(move |typed: String| match typed.trim().parse::<u64>() {
-        Ok(n) if n <= max => act.emit(action(n)),
-        _ => {}
+    let check = {
+        let act = act.clone();
+        Callback::from(move |typed: String| {
+            let reason = numeral::whole(&typed, from, to).err()?;
+            act.emit(Action::Say(format!("{label}: {reason}")));
+            Some(reason)
+        })
+    };
+    let commit = Callback::from(move |typed: String| {
+        if let Ok(n) = numeral::whole(&typed, from, to) {
+            act.emit(action(n));
+        }
     });
     html! {
-        <label class="number">
+        <label class="number" title={label}>
             <span>{ label }</span>
-            <TextBox {id} value={value.to_string()} inputmode="numeric" {commit} />
+            <TextBox {id} value={value.to_string()} inputmode="numeric" {check} {commit} />
         </label>
     }
 }

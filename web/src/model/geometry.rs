@@ -19,8 +19,10 @@ pub const EMPTY_GROUP: (f64, f64) = (244.0, 240.0);
 pub const HEADER: f64 = 28.0;
 /// Room between a group's frame and its children, at the sides and above and below.
 pub const PADDING: (f64, f64) = (34.0, 16.0);
-/// How near the pointer must be to a port.
-pub const PORT_REACH: f64 = 14.0;
+/// How near the mouse must be to a port.
+pub const PORT_REACH: f64 = 8.0;
+/// How near a finger must be to a port.
+pub const PORT_REACH_TOUCH: f64 = 14.0;
 /// How near a dragged wire must be to a port to snap to it.
 pub const SNAP_REACH: f64 = 24.0;
 /// How near the pointer must be to an edge.
@@ -191,6 +193,11 @@ impl Layout {
         self.boxes.get(id).copied()
     }
 
+    /// The boxes of all nodes but supervisors.
+    pub fn bounds_of_cards(&self) -> impl Iterator<Item = Rect> + '_ {
+        self.boxes.iter().filter(|(id, _)| !self.groups.contains(id)).map(|(_, r)| *r)
+    }
+
     /// The spot of a port.
     pub fn spot(&self, port: &PortRef) -> Option<&PortSpot> {
         self.spots.get(port).map(|i| &self.ports[*i])
@@ -237,7 +244,12 @@ impl Layout {
 
     /// What lies under a point, topmost first.
     pub fn hit(&self, p: Point) -> Hit {
-        if let Some(spot) = self.port_near(p, PORT_REACH) {
+        self.hit_within(p, PORT_REACH)
+    }
+
+    /// What lies under a point, topmost first; ports are hit from as far as `reach`.
+    pub fn hit_within(&self, p: Point, reach: f64) -> Hit {
+        if let Some(spot) = self.port_near(p, reach) {
             return Hit::Port(spot.clone());
         }
         let card = self.boxes.iter().find(|(id, r)| !self.groups.contains(id) && r.contains(p));

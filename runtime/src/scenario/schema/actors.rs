@@ -59,7 +59,7 @@ const MASTER: Kind = Kind {
     params: &[
         Param::int("tasks", "Tasks", (1, 100_000_000), 1_000, "how many tasks the job has").slider(
             1.0,
-            1_000_000.0,
+            10_000_000.0,
             Scale::Log,
         ),
         Param::choice(

@@ -3,11 +3,11 @@
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-use super::super::Part;
+use super::super::{Part, may_group};
 use super::Stage;
-use crate::model::connect;
 use crate::model::state::{Action, Tool};
 use crate::model::viewport::{GRID, pt};
+use crate::model::{connect, locale as text};
 
 impl Stage {
     pub(super) fn key(&mut self, ctx: &Context<Self>, part: &Part, event: &KeyboardEvent) -> bool {
@@ -17,7 +17,7 @@ impl Stage {
         let taken = match (&part.state.tool, event.key().as_str()) {
             (Tool::Move { .. }, key) => self.key_while_moving(part, key, event.shift_key()),
             (Tool::Place(kind), "Enter") => {
-                self.place(part, kind, self.free_place());
+                self.place_by_key(ctx, part, kind);
                 true
             }
             (_, "Escape") => {
@@ -37,7 +37,8 @@ impl Stage {
     fn key_with_ctrl(&mut self, part: &Part, event: &KeyboardEvent) -> bool {
         let action = match (event.key().to_ascii_lowercase().as_str(), event.shift_key()) {
             ("a", false) => Action::SelectAll,
-            ("g", false) => Action::Group,
+            ("g", false) if may_group(&part.state) => Action::Group,
+            ("g", false) => Action::Say(text::refused(text::SELECT_ACTORS_TO_GROUP)),
             ("g", true) => Action::Ungroup,
             _ => return false,
         };

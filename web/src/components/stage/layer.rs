@@ -51,7 +51,7 @@ impl Stage {
                 aria-label={describe(part, live, node)} onfocus={focused}>
                 { for connect::ports_of(&part.state.doc, &node.id).into_iter().map(|port| {
                     let at = self.layout.spot(&port).map(|s| s.at).unwrap_or_default();
-                    let style = format!("left:{:.1}px;top:{:.1}px", at.x - r.x - 12.0, at.y - r.y - 12.0);
+                    let style = format!("left:{:.1}px;top:{:.1}px", at.x - r.x - 8.0, at.y - r.y - 8.0);
                     html! {
                         <span key={port.port.clone()} class="port" style={style} aria-hidden="true"
                             data-testid={format!("port-{}-{}", port.node, port.port)}></span>

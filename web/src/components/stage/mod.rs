@@ -84,6 +84,8 @@ pub enum Msg {
     Wheel(WheelEvent),
     /// A key went down.
     Key(KeyboardEvent),
+    /// Esc was pressed, wherever the focus is.
+    Escape,
     /// A node got the keyboard focus.
     Focused(String),
     /// Zoom by a factor about the middle.
@@ -119,6 +121,7 @@ pub struct Stage {
     _raf: Option<AnimationFrame>,
     _slow: Interval,
     _wheel: Option<EventListener>,
+    _escape: Option<EventListener>,
 }
 
 impl Component for Stage {
@@ -151,6 +154,7 @@ impl Component for Stage {
             _raf: None,
             _slow: Interval::new(250, move || link.send_message(Msg::Slow)),
             _wheel: None,
+            _escape: listen_to_escape(ctx),
         }
     }
 
@@ -187,6 +191,12 @@ impl Component for Stage {
             Msg::Cancel => self.cancel_drag(&part),
             Msg::Wheel(event) => self.wheel(&event),
             Msg::Key(event) => self.key(ctx, &part, &event),
+            Msg::Escape => {
+                if matches!(part.state.tool, Tool::Place(_) | Tool::Wire(_)) {
+                    part.act.emit(Action::Take(Tool::Select));
+                }
+                false
+            }
             Msg::Focused(id) => self.focused(&part, id),
             Msg::Zoom(factor) => self.zoom(factor),
             Msg::Fit => {
@@ -304,7 +314,10 @@ impl Stage {
             crate::engine::protocol::Speed::Permille(p) => format::speed(p),
         };
         let per_dot = format::grouped(regime.per_dot() as u64);
-        let line = text::legend(&per_dot, regime == Regime::Each, &speed);
+        let line = match paint::is_calm() {
+            true => super::words::calm_legend(&speed),
+            false => text::legend(&per_dot, regime == Regime::Each, &speed),
+        };
         html! { <p class="legend" data-testid="legend" title={text::LEGEND_HINT}>{ line }</p> }
     }
 
@@ -342,4 +355,15 @@ impl Stage {
             </div>
         }
     }
+}
+
+/// Esc puts back what is in hand even while the focus is in the palette.
+fn listen_to_escape(ctx: &Context<Stage>) -> Option<EventListener> {
+    let link = ctx.link().clone();
+    let window = web_sys::window()?;
+    Some(EventListener::new(&window, "keydown", move |event| {
+        if event.dyn_ref::<KeyboardEvent>().is_some_and(|e| e.key() == "Escape") {
+            link.send_message(Msg::Escape);
+        }
+    }))
 }

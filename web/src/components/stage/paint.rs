@@ -79,7 +79,7 @@ impl Stage {
             drop_group: self.drop_group(part, world),
             hover: self.hover.clone(),
             now_ms: self.last_ms,
-            calm: matches("(prefers-reduced-motion: reduce)"),
+            calm: is_calm(),
         }
     }
 
@@ -138,6 +138,11 @@ impl Stage {
         self.dirty = true;
         ctx.link().send_message(Msg::Slow);
     }
+}
+
+/// Whether the person asked for less motion: then no dots fly.
+pub(super) fn is_calm() -> bool {
+    matches("(prefers-reduced-motion: reduce)")
 }
 
 fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {

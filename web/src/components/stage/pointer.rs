@@ -8,7 +8,9 @@ use super::super::Part;
 use super::Stage;
 use crate::canvas::WireInHand;
 use crate::model::connect;
-use crate::model::geometry::{Hit, Layout, SNAP_REACH, with_descendants};
+use crate::model::geometry::{
+    Hit, Layout, PORT_REACH, PORT_REACH_TOUCH, SNAP_REACH, size_of, with_descendants,
+};
 use crate::model::state::{Action, Reparent, Tool};
 use crate::model::viewport::{GRID, Point, Rect, pt, snap};
 
@@ -29,6 +31,8 @@ pub(super) enum Drag {
     Nodes {
         /// Which.
         ids: Vec<String>,
+        /// The one under the pointer.
+        held: String,
         /// Where the pointer went down, in the document.
         start: Point,
         /// How far they are from where they were.
@@ -77,7 +81,8 @@ impl Stage {
             self.drag = Some(pan);
             return false;
         }
-        match (&part.state.tool, self.layout.hit(world)) {
+        let reach = if event.pointer_type() == "touch" { PORT_REACH_TOUCH } else { PORT_REACH };
+        match (&part.state.tool, self.layout.hit_within(world, reach)) {
             (Tool::Place(_) | Tool::Wire(_), _) => {}
             (_, Hit::Port(spot)) => self.drag = Some(Drag::Wire { from: spot.port, moved: false }),
             (_, Hit::Node(id)) => self.grab(part, event, id, world),
@@ -95,10 +100,10 @@ impl Stage {
         let selected = &part.state.selection.nodes;
         let ids = if selected.contains(&id) { selected.iter().cloned().collect() } else { vec![id.clone()] };
         if !selected.contains(&id) {
-            part.act.emit(Action::Select(vec![id]));
+            part.act.emit(Action::Select(vec![id.clone()]));
         }
         let frozen = Box::new(Layout::of(&part.state.doc, &|_| None));
-        self.drag = Some(Drag::Nodes { ids, start: world, shift: (0.0, 0.0), frozen });
+        self.drag = Some(Drag::Nodes { ids, held: id, start: world, shift: (0.0, 0.0), frozen });
     }
 
     pub(super) fn pointer_move(&mut self, part: &Part, event: &PointerEvent) -> bool {
@@ -130,7 +135,7 @@ impl Stage {
     }
 
     fn hover(&mut self, part: &Part, world: Point) -> bool {
-        let port = self.layout.port_near(world, 14.0).map(|s| s.port.clone());
+        let port = self.layout.port_near(world, PORT_REACH).map(|s| s.port.clone());
         if port != self.hover {
             self.hover = port;
             self.dirty = true;
@@ -151,6 +156,12 @@ impl Stage {
         self.dirty = true;
         match self.drag.take() {
             Some(Drag::Pan { moved, .. }) if !moved => self.click_empty(part, world),
+            // A click on one of several means that one.
+            Some(Drag::Nodes { ids, held, shift: (0.0, 0.0), .. }) => {
+                if ids.len() > 1 && !event.shift_key() {
+                    part.act.emit(Action::Select(vec![held]));
+                }
+            }
             Some(Drag::Nodes { ids, shift, frozen, .. }) => self.drop_nodes(part, ids, shift, &frozen, world),
             Some(Drag::Wire { from, moved }) => self.drop_wire(part, from, moved, world),
             Some(Drag::Marquee { start }) => self.take_marquee(part, start, world),
@@ -187,9 +198,6 @@ impl Stage {
     }
 
     fn drop_nodes(&self, part: &Part, ids: Vec<String>, shift: (f64, f64), frozen: &Layout, world: Point) {
-        if shift == (0.0, 0.0) {
-            return;
-        }
         let target = self.group_under(part, &ids, frozen, world);
         let parents: Vec<_> =
             ids.iter().filter_map(|id| part.state.node(id)).map(|n| n.parent.clone()).collect();
@@ -217,7 +225,11 @@ impl Stage {
     fn drop_wire(&self, part: &Part, from: PortRef, moved: bool, world: Point) {
         match self.layout.port_near(world, SNAP_REACH) {
             Some(spot) if spot.port != from => part.act.emit(Action::Connect(from, spot.port.clone())),
-            Some(_) if !moved => part.act.emit(Action::Take(Tool::Wire(from))),
+            Some(_) if !moved => {
+                // What Delete would take away is the node whose wire is in hand, not one selected before.
+                part.act.emit(Action::Select(vec![from.node.clone()]));
+                part.act.emit(Action::Take(Tool::Wire(from)));
+            }
             _ => {}
         }
     }
@@ -266,19 +278,40 @@ impl Stage {
         true
     }
 
-    /// The next free place near the middle of what is seen, for placing by keyboard.
-    pub(super) fn free_place(&self) -> Point {
-        let mut at = self.view.to_world(pt(self.size.0 / 2.0, self.size.1 / 2.0));
-        for _ in 0..40 {
-            if !matches!(self.layout.hit(at), Hit::Node(_) | Hit::Port(_)) {
-                break;
-            }
-            at.x += f64::from(GRID) * 11.0;
-            if self.view.to_screen(at).x > self.size.0 {
-                at = pt(self.view.to_world(pt(120.0, 0.0)).x, at.y + f64::from(GRID) * 6.0);
-            }
+    /// A free place that is wholly seen, near the middle, for placing by keyboard; `None` where none is left.
+    pub(super) fn free_place(&self, kind: &str) -> Option<Point> {
+        let (w, h) = size_of(footlights::scenario::schema::kind(kind));
+        let corner = self.view.to_world(pt(0.0, 0.0));
+        // The line of help and the legend lie over the lower edge.
+        let opposite = self.view.to_world(pt(self.size.0, self.size.1 - 48.0));
+        let seen = marquee(corner, opposite);
+        let middle = pt(snap(seen.centre().x).into(), snap(seen.centre().y).into());
+        let step = pt(w + f64::from(2 * GRID), h + f64::from(2 * GRID));
+        let free = |at: &Point| {
+            let card = Rect::around(*at, w, h).grown(8.0);
+            let within =
+                seen.contains(pt(card.x, card.y)) && seen.contains(pt(card.x + card.w, card.y + card.h));
+            within && !self.layout.bounds_of_cards().any(|r| r.meets(&card))
+        };
+        // To the right first, then to the left, row by row away from the middle.
+        let lines = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5].map(f64::from);
+        let columns = [0, 1, 2, 3, 4, 5, -1, -2, -3, -4, -5].map(f64::from);
+        let places = lines.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
+        places.map(|(row, column)| pt(middle.x + column * step.x, middle.y + row * step.y)).find(free)
+    }
+
+    /// Places a node by keyboard: where it is seen, or beside the graph, which is then shown as a whole.
+    pub(super) fn place_by_key(&self, ctx: &Context<Self>, part: &Part, kind: &str) {
+        let beside = || {
+            let extent = self.layout.extent().unwrap_or_default();
+            let (w, _) = size_of(footlights::scenario::schema::kind(kind));
+            pt(extent.x + extent.w + f64::from(2 * GRID) + w / 2.0, extent.centre().y)
+        };
+        let free = self.free_place(kind);
+        self.place(part, kind, free.unwrap_or_else(beside));
+        if free.is_none() {
+            ctx.link().send_message(super::Msg::Fit);
         }
-        at
     }
 }
 
