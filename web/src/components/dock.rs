@@ -44,7 +44,6 @@ pub fn Dock(part: &Part) -> Html {
                         data-testid={format!("dock-tab-{id}")} onclick={part.on(Action::ShowDock(tab))}>{ name }</button>
                 }) }
             </div>
-            { ledger(part) }
             </div>
             <div class="panel" role="tabpanel" tabindex="0" aria-label={text::DOCK}>
                 { match part.state.dock {
@@ -59,7 +58,7 @@ pub fn Dock(part: &Part) -> Html {
 }
 
 /// The sum in one line, always on screen: `sent 96 = handled 71 + queued 22 + failed 3 ✓`.
-fn ledger(part: &Part) -> Html {
+pub(super) fn ledger_line(part: &Part) -> Html {
     let live = part.live.borrow();
     let Some(head) = live.head else {
         return html! { <p class="ledger-line" data-testid="ledger">{ text::NO_DATA }</p> };

@@ -1,4 +1,4 @@
-//! The line at the bottom: time, turn, cores, rate, log hash, seed, regime, what was lost.
+//! The line at the bottom: time, turn, cores, rate, log hash, seed, regime, what was lost, and the ledger.
 
 use yew::prelude::*;
 
@@ -35,6 +35,7 @@ pub fn Status(props: &Props) -> Html {
     };
     html! {
         <footer class="status" aria-label={text::STATUS}>
+            { super::dock::ledger_line(&props.part) }
             <span data-testid="status-time"><i aria-hidden="true">{ sign }</i>{ format::time_ns(head.time_ns) }</span>
             <span data-testid="status-turn" data-turn={head.turns.to_string()}>{ format!("turn #{}", format::grouped(head.turns)) }</span>
             <span>{ format!("{} virtual cores", state.doc.workers) }</span>
