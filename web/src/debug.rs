@@ -116,7 +116,7 @@ fn log_hash(seen: &Seen) -> JsValue {
 }
 
 fn ledger(seen: &Seen) -> JsValue {
-    let head = seen.live.borrow().head.unwrap_or_default();
+    let Some(head) = seen.live.borrow().head else { return JsValue::NULL };
     let mut object = serde_json::Map::new();
     for (name, n) in LEDGER_TERMS.iter().zip(head.ledger) {
         object.insert((*name).into(), n.into());
@@ -127,19 +127,20 @@ fn ledger(seen: &Seen) -> JsValue {
 
 fn state_of(seen: &Seen) -> JsValue {
     let (state, live, shown) = (&seen.state, seen.live.borrow(), seen.shown.0.borrow());
-    let head = live.head.unwrap_or_default();
+    let head = live.head;
     let speed = match state.run.speed {
         Speed::Max => Value::from("max"),
         Speed::Permille(p) => Value::from(f64::from(p) / 1_000.0),
     };
     let selected: Vec<&String> = state.selection.nodes.iter().collect();
     to_js(&json!({
-        "mode": state.mode(live.is_replaying()), "run": head.run, "turn": head.turns, "time_ns": head.time_ns.to_string(), "speed": speed,
+        "mode": state.mode(live.is_replaying()), "run": head.map(|h| h.run), "turn": head.map(|h| h.turns),
+        "time_ns": head.map(|h| h.time_ns.to_string()), "speed": speed,
         "seed": state.doc.seed.to_string(), "regime": shown.regime.name(), "dot": shown.regime.per_dot(),
         "nodes": nodes(seen, &live), "edges": edges(state, &live),
         "problems": state.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "ended": state.run.ended, "finished": head.flags & FINISHED != 0, "selected": selected, "lesson": null,
-        "telemetry_lost": u64::from(head.lost[0]) + u64::from(head.lost[1]) + live.events_lost,
+        "ended": state.run.ended, "finished": head.map(|h| h.flags & FINISHED != 0), "selected": selected, "lesson": null,
+        "telemetry_lost": head.map(|h| u64::from(h.lost[0]) + u64::from(h.lost[1]) + live.events_lost),
         "events": live.events.iter().take(200).map(|e| json!({
             "turn": e.turn, "node": e.node, "kind": format!("{:?}", e.kind), "why": e.why,
         })).collect::<Vec<_>>(),

@@ -361,7 +361,7 @@ fn a_half_built_graph_can_be_imported_and_a_contradictory_one_cannot() {
     let effects = reduce(&mut state, Action::Import(text.clone()));
     assert_eq!((state.import.clone(), loads(&effects)), (None, 0));
     assert_eq!(state.doc.to_text(), text);
-    assert!(state.problems.len() >= 2 && state.problems.iter().all(|p| p.is_unfinished));
+    assert!(state.problems.len() >= 2 && state.problems.iter().all(|p| p.is_unfinished()));
     assert!(!state.run.playing && effects.contains(&Effect::ClearLive));
     let doc = Rc::clone(&state.doc);
     reduce(&mut state, Action::Import(text.replacen("\"map\"", "\"teapot\"", 1)));

@@ -77,6 +77,11 @@ impl fmt::Display for Place {
     }
 }
 
+/// The reason of a port that lacks its wire.
+pub(super) const UNWIRED: &str = "is not wired";
+/// The reason that stands for all such ports that are not listed.
+pub(super) const MORE_UNWIRED: &str = "more ports are not wired than are listed";
+
 /// One thing that is wrong with a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocError {
@@ -86,20 +91,18 @@ pub struct DocError {
     pub reason: String,
     /// What would mend it; may be empty.
     pub mend: Box<str>,
-    /// Nothing contradicts the rest of the document: a wire is still missing. Such a document can be drawn, not run.
-    pub is_unfinished: bool,
 }
 
 impl DocError {
     /// Makes an error without a hint.
     pub fn new(place: Place, reason: impl Into<String>) -> Self {
-        DocError { place, reason: reason.into(), mend: "".into(), is_unfinished: false }
+        DocError { place, reason: reason.into(), mend: "".into() }
     }
 
-    /// Marks what is merely not there yet.
-    #[must_use]
-    pub(super) fn unfinished(self) -> Self {
-        DocError { is_unfinished: true, ..self }
+    /// Is true where nothing contradicts the rest of the document and only a wire is missing: such a document can be drawn,
+    /// not run.
+    pub fn is_unfinished(&self) -> bool {
+        self.reason == UNWIRED || self.reason == MORE_UNWIRED
     }
 
     /// Adds what would mend it.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::document::{Edge, Node, Scenario, VERSION};
-use super::error::{DocError, Place};
+use super::error::{DocError, MORE_UNWIRED, Place};
 
 /// The longest text that is read: 2 MB.
 pub const TEXT_BYTES_MAX: usize = 2_000_000;
@@ -163,11 +163,13 @@ fn id_or_number(value: &Value, index: usize) -> String {
 /// hide no contradiction.
 pub(super) fn capped(mut errors: Vec<DocError>) -> Vec<DocError> {
     if errors.len() > ERRORS_MAX {
-        errors.sort_by_key(|e| e.is_unfinished);
+        errors.sort_by_key(DocError::is_unfinished);
         let left_out = errors.split_off(ERRORS_MAX - 1);
-        let sum = DocError::new(Place::document(), format!("{} more faults are not listed", left_out.len()));
-        let is_unfinished = left_out.iter().all(|e| e.is_unfinished);
-        errors.push(DocError { is_unfinished, ..sum });
+        let reason = match left_out.iter().all(DocError::is_unfinished) {
+            true => MORE_UNWIRED.into(),
+            false => format!("{} more faults are not listed", left_out.len()),
+        };
+        errors.push(DocError::new(Place::document(), reason));
     }
     errors
 }

@@ -107,8 +107,8 @@ fn read(text: &str) -> Result<Scenario, Vec<String>> {
     };
     let doc = Scenario::parse(text).map_err(lines)?;
     match validate(&doc) {
-        Err(mut errors) if errors.iter().any(|e| !e.is_unfinished) => {
-            errors.retain(|e| !e.is_unfinished);
+        Err(mut errors) if errors.iter().any(|e| !e.is_unfinished()) => {
+            errors.retain(|e| !e.is_unfinished());
             Err(lines(errors))
         }
         _ => Ok(doc),

@@ -73,6 +73,8 @@ export const tests = {
       await stage.page.goto('about:blank');
       await stage.open(suffix);
       stage.assert.ok((await stage.footlights('state')).nodes.length > 0, suffix.slice(0, 30));
+      stage.assert.deepEqual(stage.problems(), [], `the console is clean after ${suffix.slice(0, 30)}`);
+      stage.assert.ok(await stage.page.getByRole('heading').first().isVisible(), `a heading after ${suffix.slice(0, 30)}`);
     }
   },
 

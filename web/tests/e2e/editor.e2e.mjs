@@ -20,7 +20,7 @@ export const tests = {
       await wire(stage, `${worker}.out`, `${sink}.in`);
     }
     await play(stage);
-    const ledger = await stage.untilFootlights('twenty handled messages', 'ledger', (l) => l.handled >= 20);
+    const ledger = await stage.untilFootlights('twenty handled messages', 'ledger', (l) => l !== null && l.handled >= 20);
     assertBalanced(stage, ledger);
     const now = await stage.footlights('state');
     stage.assert.deepEqual(now.problems, []);
@@ -63,6 +63,19 @@ export const tests = {
       return nodes.find((n) => n.id === sink).handled >= 60;
     }, { deadline_ms: 20_000 });
     stage.assert.ok(fullest >= 6 && ring >= 3, `a slow sink fills what is declared, seen ${fullest} of 8 and ${ring} of 4`);
+  },
+
+  async placing_nodes_toasts_nothing_that_was_not_asked_for(stage) {
+    await emptyCanvas(stage);
+    for (const [i, kind] of ['source', 'worker', 'map'].entries()) {
+      await place(stage, kind, -200 + 200 * i, 0);
+      await stage.untilFootlights('the new run, or why there is none', 'state', ({ problems }) => problems.some((p) => p.includes(`${kind}-1`)));
+      const toasts = await stage.byId('toast').allTextContents();
+      stage.assert.ok(toasts.every((text) => !/Not possible/.test(text)), toasts.join());
+      const { mode } = await stage.footlights('state');
+      stage.assert.notEqual(mode, 'playing', 'no clock runs under a graph that cannot');
+      stage.assert.equal(await stage.byId('app-root').getAttribute('data-mode'), mode);
+    }
   },
 
   async a_refused_wire_says_why(stage) {
@@ -162,7 +175,7 @@ export const tests = {
     await stage.untilFootlights('the wire', 'state', ({ edges }) => edges.length === 1);
     await stage.byId('canvas').focus();
     await play(stage);
-    await stage.untilFootlights('messages', 'ledger', (l) => l.handled > 3);
+    await stage.untilFootlights('messages', 'ledger', (l) => l !== null && l.handled > 3);
     await stage.byId('canvas').focus();
     await keyboard.press('Space');
     await stage.until('the clock to stop', async () => (await stage.byId('transport-play').getAttribute('data-state')) === 'paused');

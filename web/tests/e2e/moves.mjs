@@ -20,6 +20,8 @@ export async function place(stage, kind, dx, dy) {
   const middle = await stage.centre('canvas');
   await stage.page.mouse.click(middle.x + dx, middle.y + dy);
   const state = await stage.untilFootlights(`a new ${kind}`, 'state', ({ nodes }) => nodes.some(({ id }) => !before.has(id)));
+  const toast = (await stage.byId('toast').allTextContents()).join();
+  stage.assert.doesNotMatch(toast, /Not possible/, `placing a ${kind} is refused nothing`);
   return state.nodes.find(({ id }) => !before.has(id)).id;
 }
 
@@ -51,6 +53,11 @@ export async function play(stage) {
   const button = stage.byId('transport-play');
   if ((await button.getAttribute('data-state')) !== 'playing') await button.click();
   await stage.untilFootlights('the clock to run', 'state', (s) => s.mode === 'playing' || s.ended !== null);
+}
+
+/** So many times real time: the slider has five places to a power of ten, and ×1 is the fifteenth. */
+export async function setSpeed(stage, times) {
+  await stage.byId('speed').fill(String(15 + Math.round(5 * Math.log10(times))));
 }
 
 /** As fast as the device can. */

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::document::{Edge, Node, PortRef};
-use super::super::error::{DocError, Place, short};
+use super::super::error::{DocError, Place, UNWIRED, short};
 use super::super::schema::{Arity, Carries, Direction, Need, Port};
 use super::super::{plan::Params, schema::Kind};
 use super::{Graph, is_id};
@@ -114,7 +114,7 @@ fn ports(
             errors.push(wired_twice(place(), port, count));
         }
         if count == 0 && is_needed(kind, node, port) {
-            let error = DocError::new(place(), "is not wired").unfinished();
+            let error = DocError::new(place(), UNWIRED);
             errors.push(error.mend(format!("it needs an edge: {}", port.doc)));
         }
     }
