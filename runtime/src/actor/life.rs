@@ -424,6 +424,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
     fn outbox(&self) -> usize {
         self.own.outbox.len()
     }
+
+    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<A::Msg>>>> {
+        self.own.readable().then_some(&mut self.own.batch)
+    }
 }
 
 impl<A: Actor> Life<A> {
@@ -432,8 +436,8 @@ impl<A: Actor> Life<A> {
         let (mut left, mut fresh) = (run.limit, run.fresh);
         loop {
             if self.signals(cell, run.worker) == Ran::UserCode {
-                left -= 1;
-            } else if !self.own.readable() {
+                left = left.saturating_sub(1);
+            } else if left == 0 || !self.own.readable() {
                 return;
             } else {
                 self.own.refill(cell, fresh);

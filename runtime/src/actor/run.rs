@@ -14,7 +14,7 @@ use super::signal::Signal;
 use crate::dispatch::Worker;
 use crate::id::MsgId;
 use crate::mailbox::Envelope;
-use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
+use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, FaultKind, Level, StopReason};
 use crate::supervise::{FailureKind, RestartType};
 use crate::sync::Ordering;
 use crate::time::{Instant, nanos};
@@ -150,7 +150,15 @@ impl<A: Actor> Life<A> {
                 return self.failed(cell, why, id, None, worker);
             }
         };
-        match self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)) {
+        // Faults are planted where messages are logged.
+        let ran = match logged && head.shared.faults.armed() && self.fault(cell, id) {
+            true => {
+                head.discard(MESSAGE_DROP, message);
+                Err(Failure::new("fault", "the message was made to fail"))
+            }
+            false => self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)),
+        };
+        match ran {
             Ok(()) => {
                 head.counts.handled.add(1);
                 if kept.is_some() {
@@ -165,6 +173,22 @@ impl<A: Actor> Life<A> {
             }
             Err(why) => self.failed(cell, why, id, kept, worker),
         }
+    }
+
+    /// Lets what a test has planted befall this run; true if the run is to fail.
+    #[cold]
+    fn fault(&self, cell: &Arc<Cell<A::Msg>>, message: MsgId) -> bool {
+        let head = &cell.head;
+        let Some((slow, fails)) = head.shared.faults.on_handling(head.id) else { return false };
+        if !slow.is_zero() {
+            head.record(EventKind::FaultInjected { fault: FaultKind::Slow, message, value_ns: nanos(slow) });
+            head.counts.busy_ns.add(nanos(slow));
+            head.shared.dispatcher.work(slow);
+        }
+        if fails {
+            head.record(EventKind::FaultInjected { fault: FaultKind::Fail, message, value_ns: 0 });
+        }
+        fails
     }
 
     /// Counts a run that failed on a message, and suspends the actor.

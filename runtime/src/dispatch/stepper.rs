@@ -13,6 +13,8 @@
 //! I4 a task whose run charged time is *held*: nobody can run it before that time has passed.
 //! It is not a thread: nothing happens between two steps.
 
+mod chosen;
+
 use std::time::Duration;
 
 use super::worker::Queues;
@@ -72,6 +74,13 @@ struct VirtualWorker {
 struct Activation {
     task: Task,
     left: u32,
+}
+
+/// How much one turn may run: so many messages; with `fresh` from a new batch.
+#[derive(Clone, Copy)]
+struct Limits {
+    messages: u32,
+    fresh: bool,
 }
 
 impl Stepper {
@@ -238,7 +247,21 @@ impl Stepper {
         busy.chain(self.timers.lock().next_deadline()).min()
     }
 
-    fn turn(&self, state: &mut MutexGuard<'_, State>, index: usize) -> Turn {
+    fn turn(&self, state: &mut State, index: usize) -> Turn {
+        let w = &mut state.workers[index];
+        let fresh = w.current.is_none();
+        let activation = w.current.take().or_else(|| self.find(&mut w.worker));
+        self.turn_of(state, index, activation, Limits { messages: 1, fresh })
+    }
+
+    /// Runs one turn of an activation, if there is one, on a free worker.
+    fn turn_of(
+        &self,
+        state: &mut State,
+        index: usize,
+        activation: Option<Activation>,
+        limits: Limits,
+    ) -> Turn {
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
         state.runs_at_instant += 1;
         state.zeno |= state.runs_at_instant > ZENO_RUNS;
@@ -246,10 +269,8 @@ impl Stepper {
         let at = self.now();
         let w = &mut state.workers[index];
         w.last_turn = number + 1;
-        let fresh = w.current.is_none();
-        let activation = w.current.take().or_else(|| self.find(&mut w.worker));
         if let Some(activation) = activation {
-            let mut run = Run { worker: &mut w.worker, limit: 1, fresh };
+            let mut run = Run { worker: &mut w.worker, limit: limits.messages, fresh: limits.fresh };
             let next = activation.task.clone().run(&mut run);
             self.keep(w, index, activation, next);
         }

@@ -8,7 +8,7 @@ pub mod ledger;
 mod log;
 pub mod snapshot;
 
-pub use event::{Decided, Event, EventKind, Level, StopReason};
+pub use event::{Decided, Event, EventKind, FaultKind, Level, StopReason};
 pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
