@@ -173,7 +173,8 @@ type Copier = Box<dyn Fn() -> Box<dyn Any + Send>>;
 /// let probe = Probe::new(&again, "probe");
 /// let mut faults = Faults::on(&again);
 /// faults.teach(probe.actor());
-/// faults.replay(&Faults::planted_in(&system), |_| (1..=3).for_each(|n| probe.actor().tell(n)))?;
+/// faults.replay(&Faults::planted_in(&system), |_| {})?;
+/// (1..=3).for_each(|n| probe.actor().tell(n));
 /// again.run_until_quiet(100);
 /// assert_eq!(again.log_hash(), system.log_hash());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
