@@ -17,7 +17,7 @@ use crate::stream::{Feed, Value};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 /// The most counters that one behaviour has.
-const TALLIES: usize = 6;
+const TALLIES: usize = 10;
 /// Earlier actors of a node that are still known by their ids, for events that are told late.
 const IDS_KEPT: usize = 64;
 
@@ -169,6 +169,18 @@ impl Board {
 
     fn routees(&self, router: usize) -> Vec<ActorRef<Msg>> {
         self.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+    }
+
+    /// Lists the actors that a router leads to, those behind routers that it leads to included.
+    pub(crate) fn behind(&self, router: &RouterRef<Msg>) -> Vec<ActorRef<Msg>> {
+        let mut found = Vec::new();
+        for routee in router.routees() {
+            match self.owner(routee.id()).and_then(|node| self.router(node)) {
+                Some(next) => found.extend(self.behind(&next)),
+                None => found.push(routee),
+            }
+        }
+        found
     }
 
     /// Notes an actor that works for a node, such as an island.

@@ -9,10 +9,12 @@
 mod board;
 mod bridge;
 mod collector;
+mod door;
 mod master;
 mod outlet;
 mod pace;
 mod source;
+mod spec;
 mod supervisor;
 mod worker;
 

@@ -24,6 +24,7 @@ pub(super) fn check(plan: &mut Plan, errors: &mut Vec<DocError>) {
                 .push(DocError::new(Place::node(&plan.nodes[i].id), reason).mend("remove one of its edges"));
         }
     }
+    circles_of_routers(plan, &wires, errors);
     plan.replies = replies(plan, &wires);
     if plan.replies.len() > REPLIES_MAX {
         let reason = format!("workers reply to masters in more than {REPLIES_MAX} ways");
@@ -94,6 +95,19 @@ fn on_circle(start: usize, next: &[Option<usize>]) -> bool {
         }
     }
     false
+}
+
+/// Refuses routers that lead to nothing but each other: what enters such a circle would go round for ever.
+fn circles_of_routers(plan: &Plan, wires: &Wires, errors: &mut Vec<DocError>) {
+    let is_router = |i: usize| plan.nodes[i].kind.name == "router";
+    for router in (0..plan.nodes.len()).filter(|&i| is_router(i)) {
+        if reach(wires, router, &is_router).contains(&router) {
+            let reason = "it is behind itself: its routers form a circle";
+            errors.push(
+                DocError::new(Place::node(&plan.nodes[router].id), reason).mend("remove one of their edges"),
+            );
+        }
+    }
 }
 
 /// Replies travel by the reference inside the message: from every worker that a master's tasks can reach and that replies.
