@@ -31,7 +31,7 @@ pub struct Plan {
     pub edges: Vec<PlanEdge>,
     /// Streams: node indices from source to sink.
     pub chains: Vec<Vec<usize>>,
-    /// Edges that are not drawn: (from a worker that replies, to the master).
+    /// Edges that are not drawn: (from a node that replies, to the one that asked).
     pub replies: Vec<(usize, usize)>,
 }
 

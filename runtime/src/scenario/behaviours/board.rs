@@ -188,6 +188,18 @@ impl Board {
         self.refs.lock().owners.insert(actor, node);
     }
 
+    /// Notes a short-lived actor that works for a node; the last [`IDS_KEPT`] of a node are known.
+    pub(crate) fn own_for_a_while(&self, actor: ActorId, node: usize) {
+        let mut refs = self.refs.lock();
+        refs.owners.insert(actor, node);
+        refs.former[node].ids.push_back(actor);
+        if refs.former[node].ids.len() > IDS_KEPT
+            && let Some(forgotten) = refs.former[node].ids.pop_front()
+        {
+            refs.owners.remove(&forgotten);
+        }
+    }
+
     /// Gives the queue of a `to_stream` node.
     pub(crate) fn feed(&self, node: usize) -> Feed<Value> {
         self.feeds[&node].clone()
@@ -300,6 +312,11 @@ impl NodeCell {
     pub(crate) fn add(&self, which: usize, n: u64) -> u64 {
         // Ordering: Relaxed, a statistic.
         self.tallies[which].fetch_add(n, Ordering::Relaxed).wrapping_add(n)
+    }
+
+    /// Takes from the counter `which`, that counts what is there and not what has been.
+    pub(crate) fn take(&self, which: usize, n: u64) {
+        self.tallies[which].fetch_sub(n, Ordering::Relaxed);
     }
 
     /// Raises the counter `which` to `value`, if it is less.

@@ -56,24 +56,39 @@ enum Way {
     },
 }
 
+/// Where an outlet begins.
+#[derive(Clone, Copy)]
+enum From {
+    /// At the first edge of a port.
+    Port(&'static str),
+    /// At this edge.
+    Edge(usize),
+    /// At the door of a router, which leads into it.
+    Door,
+}
+
 /// Sends the messages of one output port.
 pub(crate) struct Outlet {
     board: Arc<Board>,
     node: usize,
-    /// None where the node is a router and the outlet leads into it.
-    port: Option<&'static str>,
+    from: From,
     epoch: u64,
     way: Way,
 }
 
 impl Outlet {
     pub(crate) fn new(board: &Arc<Board>, node: usize, port: &'static str) -> Self {
-        Outlet { board: board.clone(), node, port: Some(port), epoch: 0, way: Way::Nowhere }
+        Outlet { board: board.clone(), node, from: From::Port(port), epoch: 0, way: Way::Nowhere }
+    }
+
+    /// Makes an outlet for one of several edges of a port.
+    pub(crate) fn of_edge(board: &Arc<Board>, node: usize, edge: usize) -> Self {
+        Outlet { board: board.clone(), node, from: From::Edge(edge), epoch: 0, way: Way::Nowhere }
     }
 
     /// Makes the outlet of a router's door, which leads into the router.
     pub(crate) fn into_router(board: &Arc<Board>, router: usize) -> Self {
-        Outlet { board: board.clone(), node: router, port: None, epoch: 0, way: Way::Nowhere }
+        Outlet { board: board.clone(), node: router, from: From::Door, epoch: 0, way: Way::Nowhere }
     }
 
     /// Sends a message; where nothing is wired it is forgotten.
@@ -147,9 +162,10 @@ impl Outlet {
     }
 
     fn find_way(&self) -> Option<Way> {
-        let edge = match self.port {
-            Some(port) => Some(self.board.outgoing(self.node, port).next()?),
-            None => None,
+        let edge = match self.from {
+            From::Port(port) => Some(self.board.outgoing(self.node, port).next()?),
+            From::Edge(edge) => Some(edge),
+            From::Door => None,
         };
         let to = edge.map_or(self.node, |edge| self.board.plan.edges[edge].to.0);
         match self.board.router(to) {

@@ -9,6 +9,7 @@ use super::super::plan::Plan;
 use super::bridge::Bridge;
 use super::collector::Collector;
 use super::door::Door;
+use super::front_end::FrontEnd;
 use super::master::Master;
 use super::source::Source;
 use super::spec::{apply, strategy};
@@ -45,6 +46,7 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
         "master" => by.spawn(name, apply(params, Master::props(board, node)))?,
         "worker" => by.spawn(name, apply(params, Worker::props(board, node)))?,
         "collector" => by.spawn(name, apply(params, Collector::props(board, node)))?,
+        "front_end" => by.spawn(name, apply(params, FrontEnd::props(board, node)))?,
         "supervisor" => by.spawn(name, apply(params, Supervisor::props(board, node)))?,
         "to_stream" => by.spawn(name, apply(params, Bridge::props(board, node)))?,
         "router" if board.plan.is_behind_router(node) => {
@@ -59,7 +61,7 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
 /// Tells whether a node gets an actor by [`spawn_node`].
 pub(crate) fn has_actor(plan: &Plan, node: usize) -> bool {
     match plan.nodes[node].kind.name {
-        "source" | "master" | "worker" | "collector" | "supervisor" | "to_stream" => true,
+        "source" | "master" | "worker" | "collector" | "front_end" | "supervisor" | "to_stream" => true,
         "router" => plan.is_behind_router(node),
         _ => false,
     }

@@ -7,8 +7,8 @@ use super::{Family, Kind, Param, Port, Scale, port};
 
 const HOUR: f64 = 3_600_000.0;
 
-pub(super) static KINDS: [Kind; 8] =
-    [SOURCE, MASTER, ROUTER, WORKER, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
+pub(super) static KINDS: [Kind; 9] =
+    [SOURCE, MASTER, ROUTER, WORKER, FRONT_END, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
 
 const IN: Port = port("in", In, Message, "messages to handle").many().optional();
 const OUT: Port = port("out", Out, Message, "messages it sends");
@@ -249,6 +249,46 @@ const COLLECTOR: Kind = Kind {
             1_000.0,
             Scale::Linear,
         ),
+        CAPACITY,
+        OVERFLOW,
+        RESTART,
+        HOLD,
+    ],
+};
+
+const FRONT_END: Kind = Kind {
+    name: "front_end",
+    family: Family::Actor,
+    title: "Front end",
+    doc: "splits each request into parts, and answers when all of them are answered",
+    ports: &[IN, port("parts", Out, Message, "one part to each of them, that replies").many()],
+    params: &[
+        Param::choice(
+            "mode",
+            "Waits by",
+            &[choice("aggregate", "An aggregator per request"), choice("block", "Blocking")],
+            "aggregate",
+            "a small actor that collects the answers and stops, or a blocking call that keeps the worker",
+        ),
+        Param::millis("work_ms", "Work", (0.0, HOUR), 0.0, "CPU time per request").live().slider(
+            0.0,
+            100.0,
+            Scale::Linear,
+        ),
+        Param::millis("block_ms", "Blocks for", (0.0, HOUR), 100.0, "how long a blocking call takes")
+            .live()
+            .when("mode", &["block"])
+            .slider(0.0, 1_000.0, Scale::Linear),
+        Param::millis(
+            "timeout_ms",
+            "Gives up after",
+            (1.0, HOUR),
+            1_000.0,
+            "then the aggregator answers with what it has, and stops",
+        )
+        .live()
+        .when("mode", &["aggregate"])
+        .slider(1.0, 10_000.0, Scale::Log),
         CAPACITY,
         OVERFLOW,
         RESTART,

@@ -48,7 +48,9 @@ impl Wires {
             Wires { messages: vec![Vec::new(); n], next: vec![None; n], has_stream_input: vec![false; n] };
         for e in &plan.edges {
             match e.carries {
-                Carries::Message if e.from.1 == "out" => wires.messages[e.from.0].push(e.to.0),
+                Carries::Message if matches!(e.from.1, "out" | "parts") => {
+                    wires.messages[e.from.0].push(e.to.0)
+                }
                 Carries::Message => {}
                 Carries::Stream => {
                     wires.next[e.from.0] = Some(e.to.0);
@@ -110,16 +112,16 @@ fn circles_of_routers(plan: &Plan, wires: &Wires, errors: &mut Vec<DocError>) {
     }
 }
 
-/// Replies travel by the reference inside the message: from every worker that a master's tasks can reach and that replies.
+/// Replies travel by the reference inside the message: from every node that replies to every one that asks and reaches it.
 fn replies(plan: &Plan, wires: &Wires) -> Vec<(usize, usize)> {
     let kind = |i: usize| plan.nodes[i].kind.name;
     let then = |i: usize| plan.nodes[i].params.text("then");
     let passes = |i: usize| kind(i) == "router" || (kind(i) == "worker" && then(i) == "forward");
+    let replies = |i: usize| kind(i) == "front_end" || (kind(i) == "worker" && then(i).starts_with("reply"));
     let mut found = Vec::new();
-    for master in (0..plan.nodes.len()).filter(|&i| kind(i) == "master") {
-        let reached = reach(wires, master, &passes);
-        let replying = reached.into_iter().filter(|&w| kind(w) == "worker" && then(w).starts_with("reply"));
-        found.extend(replying.map(|w| (w, master)));
+    for asker in (0..plan.nodes.len()).filter(|&i| matches!(kind(i), "master" | "front_end")) {
+        let reached = reach(wires, asker, &passes);
+        found.extend(reached.into_iter().filter(|&w| replies(w)).map(|w| (w, asker)));
         if found.len() > REPLIES_MAX {
             break;
         }
