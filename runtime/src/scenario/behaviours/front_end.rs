@@ -187,7 +187,8 @@ impl Actor for Aggregator {
     fn receive(&mut self, cx: &mut Context<'_, Self>, message: Msg) -> Result<(), Failure> {
         match message {
             Msg::Answer(answer) => {
-                if self.request.as_mut().is_some_and(|request| request.take(&answer)) {
+                let is_whole = self.request.as_mut().is_some_and(|request| request.take(&answer));
+                if is_whole {
                     self.end(cx, ANSWERED);
                 }
             }
