@@ -30,7 +30,9 @@ impl<M: Send + 'static> Cell<M> {
     pub(crate) fn fitting(&self, pattern: impl Fn(&M) -> bool) -> BTreeSet<MsgId> {
         let mut fitting = BTreeSet::new();
         self.look_at_queue(|envelope| match &envelope.item {
-            Item::Message(queued) | Item::Answer(_, queued) if pattern(queued) => {
+            Item::Message(queued) | Item::Answer(_, queued) | Item::StashedTick(_, queued)
+                if pattern(queued) =>
+            {
                 fitting.insert(envelope.id);
             }
             _ => {}
