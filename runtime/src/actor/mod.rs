@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `watch`, `outbox`, `placement`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -29,6 +29,7 @@ mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod spawn;
+mod stash;
 mod tasks;
 pub(crate) mod timers;
 pub(crate) mod watch;
@@ -41,6 +42,7 @@ pub use context::Context;
 pub use failure::Failure;
 pub use path::SpawnError;
 pub use shared::{DeadLetter, Exit};
+pub use stash::StashFull;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
@@ -134,6 +136,7 @@ pub struct Props<A: Actor> {
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
     pub(crate) dispatcher: Option<Arc<str>>,
+    pub(crate) stash: u32,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -156,6 +159,7 @@ impl<A: Actor> Props<A> {
             keep: None,
             hold: HOLD,
             dispatcher: None,
+            stash: stash::STASH,
         }
     }
 
@@ -211,6 +215,7 @@ impl<A: Actor> Clone for Props<A> {
             keep: self.keep,
             hold: self.hold,
             dispatcher: self.dispatcher.clone(),
+            stash: self.stash,
         }
     }
 }
