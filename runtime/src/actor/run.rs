@@ -192,7 +192,7 @@ impl<A: Actor> Life<A> {
         if !slow.is_zero() {
             head.record(EventKind::FaultInjected { fault: FaultKind::Slow, message, value_ns: nanos(slow) });
             head.counts.busy_ns.add(nanos(slow));
-            head.shared.dispatcher.work(slow);
+            head.shared.dispatcher.work(slow, head.home);
         }
         if fails {
             head.record(EventKind::FaultInjected { fault: FaultKind::Fail, message, value_ns: 0 });
