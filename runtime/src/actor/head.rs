@@ -67,6 +67,10 @@ pub(crate) struct Counts {
     /// Accepted, and passed on to an heir.
     pub(crate) rerouted: Counter,
     pub(crate) restarts: Counter,
+    /// In the stash now.
+    pub(crate) stashed: Counter,
+    /// Taken in by the stash, and by no mailbox.
+    pub(crate) stash_took: Counter,
     pub(crate) busy_ns: Counter,
     pub(crate) blocked_ns: Counter,
     /// Dropped by a sender's push.
@@ -125,6 +129,11 @@ impl Head {
     pub(crate) fn adapter_failed(&self, why: &Failure) {
         self.record(EventKind::HookFailed { hook: "map of an adapter", text: why.report().text });
         self.shared.late_dead_letter(self.id, &self.path, MsgId(0), DeadLetterReason::AdapterFailed);
+    }
+
+    pub(crate) fn incarnation(&self) -> u32 {
+        // Ordering: Relaxed, written by the actor's own runs.
+        self.incarnation.load(Ordering::Relaxed)
     }
 
     pub(crate) fn state(&self) -> ActorState {

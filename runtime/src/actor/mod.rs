@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `watch`, `outbox`, `feed`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `feed`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -29,6 +29,7 @@ mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod spawn;
+mod stash;
 mod tasks;
 pub(crate) mod timers;
 pub(crate) mod watch;
@@ -41,6 +42,7 @@ pub use context::Context;
 pub use failure::Failure;
 pub use path::SpawnError;
 pub use shared::{DeadLetter, Exit};
+pub use stash::StashFull;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
@@ -133,6 +135,7 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) stash: u32,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -154,6 +157,7 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            stash: stash::STASH,
         }
     }
 
@@ -208,6 +212,7 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            stash: self.stash,
         }
     }
 }
