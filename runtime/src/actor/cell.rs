@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
+use super::letters::{DiedIn, LetterRules};
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
@@ -44,6 +45,7 @@ pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) head: Head,
     pub(crate) mailbox: Lanes<Item<M>, Signal>,
     pub(crate) behaviour: Mutex<Box<dyn Behaviour<M>>>,
+    pub(super) letters: Option<Box<LetterRules<M>>>,
 }
 
 /// The actor's side of a cell.
@@ -255,10 +257,10 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: DropReason::Unwatched, message: envelope.id });
             }
-            Item::Message(_) | Item::Answer(..) => {
+            Item::Message(message) | Item::Answer(_, message) => {
                 head.counts.dead_lettered.add(1);
                 let reason = DeadLetterReason::StoppedWithMail;
-                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+                cell.note_letter(envelope.id, reason, DiedIn::Mailbox, Some(message));
             }
         }
         head.discard(MESSAGE_DROP, envelope);

@@ -9,7 +9,7 @@ use super::cell::AnyCell;
 use super::children::Children;
 use super::failure::{Failure, catch};
 use super::shared::Shared;
-use crate::id::{ActorId, MsgId};
+use crate::id::ActorId;
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
 
@@ -28,6 +28,10 @@ pub(crate) struct Head {
     pub(crate) suspends: AtomicU32,
     in_run: AtomicBool,
     has_orphans: AtomicBool,
+    /// It belongs to groups, which it is to leave when it stops.
+    pub(super) in_groups: AtomicBool,
+    /// It has subscribed to dead letters, once.
+    pub(crate) hears_letters: AtomicBool,
     orphans: Mutex<Vec<Box<dyn Orphan>>>,
 }
 
@@ -85,6 +89,8 @@ impl Head {
             suspends: AtomicU32::new(0),
             in_run: AtomicBool::new(false),
             has_orphans: AtomicBool::new(false),
+            in_groups: AtomicBool::new(false),
+            hears_letters: AtomicBool::new(false),
             orphans: Mutex::default(),
         }
     }
@@ -105,9 +111,9 @@ impl Head {
     }
 
     /// Counts a message that this actor's own adapter could not map.
-    pub(crate) fn adapter_failed(&self, why: &Failure) {
+    pub(crate) fn adapter_failed(&self, why: &Failure, type_name: &'static str) {
         self.record(EventKind::HookFailed { hook: "map of an adapter", text: why.report().text });
-        self.shared.late_dead_letter(self.id, &self.path, MsgId(0), DeadLetterReason::AdapterFailed);
+        self.late_letter(DeadLetterReason::AdapterFailed, type_name);
     }
 
     pub(crate) fn state(&self) -> ActorState {

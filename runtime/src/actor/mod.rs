@@ -20,7 +20,9 @@ pub(crate) mod context;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
+pub(crate) mod groups;
 pub(crate) mod head;
+pub(crate) mod letters;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
@@ -38,8 +40,10 @@ use std::sync::Arc;
 pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
 pub use context::Context;
 pub use failure::Failure;
+pub use groups::JoinError;
+pub use letters::{DeadLetter, DeadLetterLog};
 pub use path::SpawnError;
-pub use shared::{DeadLetter, Exit};
+pub use shared::Exit;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
@@ -132,6 +136,7 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) letters: letters::LetterRules<A::Msg>,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -153,6 +158,7 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            letters: letters::LetterRules::default(),
         }
     }
 
@@ -207,6 +213,7 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            letters: self.letters,
         }
     }
 }

@@ -77,7 +77,13 @@ fn make<A: Actor>(
     head.suspends.store(suspends, Ordering::Relaxed);
     let mailbox = Lanes::new(props.mailbox);
     let rng = shared.rng(RNG_BEHAVIOUR | id.0);
-    Arc::new(Cell { head, mailbox, behaviour: Mutex::new(Box::new(Life::new(props, rng, suspends))) })
+    let letters = props.letters.boxed();
+    Arc::new(Cell {
+        head,
+        mailbox,
+        letters,
+        behaviour: Mutex::new(Box::new(Life::new(props, rng, suspends))),
+    })
 }
 
 /// Takes a cell into the book of the living.

@@ -131,6 +131,12 @@ pub enum EventKind {
     TimerFired,
     /// A timer was disarmed.
     TimerCancelled,
+    /// Something was published to so many subscribers.
+    Published { topic: &'static str, subscribers: u64 },
+    /// The actor offers a service, as one of so many.
+    Registered { key: Arc<str>, members: u64 },
+    /// The actor no longer offers a service; so many still do.
+    Unregistered { key: Arc<str>, members: u64 },
 }
 
 /// A supervisor's decision, with whom it is about and whom it acts on.
@@ -221,6 +227,9 @@ impl EventKind {
             TimerSet { due } => [29, due.as_nanos(), 0, 0],
             TimerFired => [30, 0, 0, 0],
             TimerCancelled => [31, 0, 0, 0],
+            Published { topic, subscribers } => [70, text(topic), *subscribers, 0],
+            Registered { key, members } => [71, text(key), *members, 0],
+            Unregistered { key, members } => [72, text(key), *members, 0],
         }
     }
 }

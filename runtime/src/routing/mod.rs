@@ -16,7 +16,6 @@ use crate::actor::doors::{Door, Refusal};
 use crate::actor::spawn::spawn_child;
 use crate::actor::{Actor, ActorRef, AnyRef, Context, Failure, Props, SpawnError, Tell, Via};
 use crate::dispatch::Worker;
-use crate::id::MsgId;
 use crate::observe::{DeadLetterReason, EventKind};
 use crate::supervise::Strategy;
 use crate::sync::Mutex;
@@ -231,7 +230,7 @@ impl<M: Send + 'static> RouterRef<M> {
 
     fn no_routee(&self) {
         let head = &self.actor.0.head;
-        head.shared.late_dead_letter(head.id, &head.path, MsgId(0), DeadLetterReason::NoRoutee);
+        head.late_letter(DeadLetterReason::NoRoutee, std::any::type_name::<M>());
     }
 }
 
