@@ -306,7 +306,7 @@ mod tests {
         let mut quota = Quota::default();
         let shown = (0..10).filter(|_| quota.admit(Instant::ZERO).0).count();
         assert_eq!(shown, 10);
-        let last = Instant::ZERO + PAUSE - Duration::from_nanos(1);
+        let last = Instant::ZERO + (PAUSE - Duration::from_nanos(1));
         assert_eq!((quota.admit(Instant::ZERO), quota.admit(last)), ((false, 0), (false, 0)));
         assert_eq!(
             quota.admit(Instant::ZERO + PAUSE),

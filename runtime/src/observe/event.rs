@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{DeadLetterReason, DropReason};
+use super::{BreakerChange, DeadLetterReason, DropReason, PhaseEnd, PhaseTaskEnd, Retried};
 use crate::id::{ActorId, MsgId};
 use crate::supervise::{Decision, FailureKind};
 use crate::time::Instant;
@@ -137,6 +137,16 @@ pub enum EventKind {
     Registered { key: Arc<str>, members: u64 },
     /// The actor no longer offers a service; so many still do.
     Unregistered { key: Arc<str>, members: u64 },
+    /// A circuit breaker changed its state.
+    BreakerChanged(Box<BreakerChange>),
+    /// An attempt failed, and it was decided whether there is another.
+    Retried(Box<Retried>),
+    /// A phase of the shutdown began.
+    PhaseBegan { phase: Arc<str>, tasks: u64 },
+    /// A task of the shutdown was not done, and was passed over.
+    PhaseTaskFailed { phase: Arc<str>, task: Arc<str>, how: PhaseTaskEnd },
+    /// A phase of the shutdown is over.
+    PhaseEnded(Box<PhaseEnd>),
 }
 
 /// A supervisor's decision, with whom it is about and whom it acts on.
@@ -230,6 +240,20 @@ impl EventKind {
             Published { topic, subscribers } => [70, text(topic), *subscribers, 0],
             Registered { key, members } => [71, text(key), *members, 0],
             Unregistered { key, members } => [72, text(key), *members, 0],
+            BreakerChanged(change) => {
+                let [states, open_for] = change.words();
+                [73, text(&change.name), states, open_for]
+            }
+            Retried(retried) => {
+                let [numbers, delay] = retried.words();
+                [74, text(&retried.name), numbers, delay]
+            }
+            PhaseBegan { phase, tasks } => [75, text(phase), *tasks, 0],
+            PhaseTaskFailed { phase, task, how } => [76, text(phase), text(task), u64::from(how.code())],
+            PhaseEnded(end) => {
+                let [counts, took] = end.words();
+                [77, text(&end.phase), counts, took]
+            }
         }
     }
 }

@@ -6,10 +6,12 @@ pub mod event;
 pub mod hash;
 pub mod ledger;
 mod log;
+pub mod patterns;
 pub mod snapshot;
 
 pub use event::{Decided, Event, EventKind, Level, StopReason};
 pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
+pub use patterns::{BreakerChange, BreakerState, PhaseEnd, PhaseTaskEnd, Retried, RetryVerdict};
 pub use snapshot::{ActorSnapshot, ActorState, Snapshot};

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use crate::actor::shared::Shared;
 use crate::actor::{Actor, Context};
+use crate::rng::Rng;
+use crate::sync::{AtomicU64, Ordering};
 use crate::time::Instant;
 
 /// Names a system. Cheap to clone; got by [`Context::system`] or by the system's own `handle()`.
@@ -32,6 +34,22 @@ impl SystemHandle {
     /// Gives the system's time.
     pub fn now(&self) -> Instant {
         self.0.now()
+    }
+}
+
+/// Labels the generators of patterns that are no actors.
+const RNG_PATTERNS: u64 = 4 << 60;
+
+/// Numbers such patterns in the order of their creation.
+#[derive(Default)]
+struct Numbers(AtomicU64);
+
+impl SystemHandle {
+    /// Gives a generator for one consumer that is no actor.
+    pub(super) fn own_rng(&self) -> Rng {
+        let numbers = self.0.groups.get(Numbers::default);
+        // Ordering: Relaxed, only uniqueness matters.
+        self.0.rng(RNG_PATTERNS | numbers.0.fetch_add(1, Ordering::Relaxed))
     }
 }
 

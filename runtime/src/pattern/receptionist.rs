@@ -82,6 +82,9 @@ impl<M: Send + 'static> Clone for Listing<M> {
 
 type Deliver<M> = dyn Fn(Listing<M>) + Send + Sync;
 
+/// A change that is written down: what to tell, and whom.
+type News<M> = (Listing<M>, Vec<Arc<Deliver<M>>>);
+
 /// The services whose actors understand `M`.
 struct Services<M: Send + 'static> {
     shared: Weak<Shared>,
@@ -91,7 +94,7 @@ struct Services<M: Send + 'static> {
 struct Service<M: Send + 'static> {
     actors: Vec<ActorRef<M>>,
     subscribers: Vec<(ActorId, Arc<Deliver<M>>)>,
-    news: VecDeque<(Listing<M>, Vec<Arc<Deliver<M>>>)>,
+    news: VecDeque<News<M>>,
     telling: bool,
     group: Arc<dyn Group>,
 }
@@ -150,9 +153,9 @@ impl<M: Send + 'static> Group for Membership<M> {
 }
 
 impl<M: Send + 'static> Services<M> {
-    fn of(shared: &Arc<Shared>) -> Arc<Arc<Services<M>>> {
+    fn of(shared: &Arc<Shared>) -> Arc<Services<M>> {
         let weak = Arc::downgrade(shared);
-        shared.groups.get(|| Arc::new(Services { shared: weak, by_name: Mutex::default() }))
+        shared.groups.get(|| Services { shared: weak, by_name: Mutex::default() })
     }
 
     /// Changes a service under the lock, then tells whom that concerns.
@@ -267,7 +270,7 @@ impl Receptionist {
 
     /// Gives who is listed under `key` now, in the order of registration.
     pub fn find<M: Send + 'static>(&self, key: &ServiceKey<M>) -> Vec<ActorRef<M>> {
-        let Some(services) = self.0.0.groups.find::<Arc<Services<M>>>() else { return Vec::new() };
+        let Some(services) = self.0.0.groups.find::<Services<M>>() else { return Vec::new() };
         let by_name = services.by_name.lock();
         by_name.get(&key.name).map(|service| service.actors.clone()).unwrap_or_default()
     }
