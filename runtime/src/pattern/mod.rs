@@ -1,6 +1,7 @@
 //! Ways of talking that are built from messages: asking, piping a task's result to oneself, publishing, finding each other,
 //! and guarding calls that may fail.
 
+pub mod aggregate;
 pub mod ask;
 pub mod breaker;
 mod breaker_state;
@@ -11,6 +12,7 @@ pub mod retry;
 pub mod sleep;
 pub mod task;
 
+pub use aggregate::{Aggregated, Collector};
 pub use ask::{Ask, AskError, Reply};
 pub use breaker::{BreakerError, BreakerOpen, BreakerSettings, CircuitBreaker, Permit};
 pub use event_stream::EventStream;
