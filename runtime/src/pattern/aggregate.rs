@@ -54,10 +54,13 @@ enum Part<T> {
     TimeIsOver,
 }
 
+type Fold<S, T> = Box<dyn FnMut(&mut S, T) + Send>;
+type Finish<S> = Box<dyn FnOnce(Aggregated<S>) + Send>;
+
 struct Work<S, T> {
     value: S,
-    fold: Box<dyn FnMut(&mut S, T) + Send>,
-    finish: Box<dyn FnOnce(Aggregated<S>) + Send>,
+    fold: Fold<S, T>,
+    finish: Finish<S>,
 }
 
 struct Aggregator<S, T> {
