@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `watch`, `outbox`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -30,6 +30,7 @@ mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod spawn;
+mod stash;
 mod tasks;
 pub(crate) mod timers;
 pub(crate) mod watch;
@@ -44,6 +45,7 @@ pub use groups::JoinError;
 pub use letters::{DeadLetter, DeadLetterLog};
 pub use path::SpawnError;
 pub use shared::Exit;
+pub use stash::StashFull;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
@@ -137,6 +139,7 @@ pub struct Props<A: Actor> {
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
     pub(crate) letters: letters::LetterRules<A::Msg>,
+    pub(crate) stash: u32,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -159,6 +162,7 @@ impl<A: Actor> Props<A> {
             keep: None,
             hold: HOLD,
             letters: letters::LetterRules::default(),
+            stash: stash::STASH,
         }
     }
 
@@ -214,6 +218,7 @@ impl<A: Actor> Clone for Props<A> {
             keep: self.keep,
             hold: self.hold,
             letters: self.letters,
+            stash: self.stash,
         }
     }
 }
