@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -26,6 +26,7 @@ pub(crate) mod letters;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
+mod placement;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -139,6 +140,7 @@ pub struct Props<A: Actor> {
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
     pub(crate) letters: letters::LetterRules<A::Msg>,
+    pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
 
@@ -162,6 +164,7 @@ impl<A: Actor> Props<A> {
             keep: None,
             hold: HOLD,
             letters: letters::LetterRules::default(),
+            dispatcher: None,
             stash: stash::STASH,
         }
     }
@@ -218,6 +221,7 @@ impl<A: Actor> Clone for Props<A> {
             keep: self.keep,
             hold: self.hold,
             letters: self.letters,
+            dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }
     }

@@ -9,9 +9,9 @@ mod log;
 pub mod patterns;
 pub mod snapshot;
 
-pub use event::{Decided, Event, EventKind, Level, StopReason};
+pub use event::{Decided, Event, EventKind, Level, Lint, StopReason};
 pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
 pub use patterns::{BreakerChange, BreakerState, PhaseEnd, PhaseTaskEnd, Retried, RetryVerdict};
-pub use snapshot::{ActorSnapshot, ActorState, Snapshot};
+pub use snapshot::{ActorSnapshot, ActorState, DispatcherSnapshot, Snapshot, WorkerSnapshot};

@@ -3,6 +3,7 @@
 
 pub mod aggregate;
 pub mod ask;
+mod blocking;
 pub mod breaker;
 mod breaker_state;
 pub mod event_stream;
