@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use super::cell::{AnyCell, Cell, signal};
+use super::cell::{AnyCell, Cell, MESSAGE_DROP, signal};
 use super::doors::{Door, Refusal};
 use super::failure::catch;
 use super::outbox::Outbox;
@@ -179,8 +179,27 @@ impl<M: std::marker::Send + 'static> ActorRef<M> {
         let target = self.clone();
         Recipient(Arc::new(move |message: N, via: Via<'_>| match catch(|| Ok(map(message))) {
             Ok(mapped) => target.tell_via(mapped, via),
-            Err(why) => target.0.head.adapter_failed(&why),
+            Err(why) => target.0.head.adapter_failed(&why, std::any::type_name::<N>()),
         }))
+    }
+}
+
+impl<M: std::marker::Send + 'static> ActorRef<M> {
+    /// Sends what the actor has subscribed to: as a tell, but what comes too late for it is nobody's loss. True if it was taken.
+    pub(crate) fn offer(&self, message: M, via: Via<'_>) -> bool {
+        if let Some(outbox) = via.outbox
+            && outbox.holds_for(self.id())
+        {
+            outbox.push(self.0.clone(), message);
+            return true;
+        }
+        match self.0.send(message, Door::Route, via.worker) {
+            Ok(()) => true,
+            Err(Refusal::Closed(message) | Refusal::Full(message)) => {
+                self.0.head.discard(MESSAGE_DROP, message);
+                false
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::feed::Post;
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
 use super::queue::Outlook;
+use super::letters::{DiedIn, LetterRules};
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
@@ -50,6 +51,7 @@ pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) behaviour: Mutex<Box<dyn Behaviour<M>>>,
     /// What a router has given it.
     pub(crate) post: Post<M>,
+    pub(super) letters: Option<Box<LetterRules<M>>>,
 }
 
 /// The actor's side of a cell.
@@ -151,6 +153,7 @@ impl<M: Send + 'static> Cell<M> {
                 + counts.dropped_at_door.load(Ordering::Relaxed)
                 + gauge.evicted,
             refused: counts.refused.load(Ordering::Relaxed),
+            suppressed: 0, // counted in the totals of the system
         }
     }
 }
@@ -307,10 +310,10 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: DropReason::Unwatched, message: envelope.id });
             }
-            Item::Message(_) | Item::Answer(..) => {
+            Item::Message(message) | Item::Answer(_, message) => {
                 head.counts.dead_lettered.add(1);
                 let reason = DeadLetterReason::StoppedWithMail;
-                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+                cell.note_letter(envelope.id, reason, DiedIn::Mailbox, Some(message));
             }
         }
         head.discard(MESSAGE_DROP, envelope);

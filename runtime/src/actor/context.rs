@@ -71,7 +71,7 @@ impl<'a, A: Actor> Context<'a, A> {
     /// Sends a message and does not wait. Messages to one target keep their order: while some of [`Context::send`] wait
     /// for room there, this one queues behind them.
     pub fn tell<N>(&mut self, target: &impl Tell<N>, message: N) {
-        target.tell_via(message, Via::handler(self.worker, &mut self.own.outbox));
+        target.tell_via(message, self.via());
     }
 
     /// Sends a message; if a mailbox with backpressure is full the message waits in this actor's outbox, and the actor reads
@@ -212,6 +212,11 @@ impl<'a, A: Actor> Context<'a, A> {
             signal(&target.0, Signal::Unwatch(self.cell.head.id), Some(self.worker));
         }
         watched
+    }
+
+    /// Gives the way of what this run sends.
+    pub(crate) fn via(&mut self) -> Via<'_> {
+        Via::handler(self.worker, &mut self.own.outbox)
     }
 
     /// Remembers a task to be cancelled with this incarnation.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::cell::{Cell, Item, MESSAGE_DROP};
+use super::letters::DiedIn;
 use crate::dispatch::{Due, Worker};
 use crate::id::MsgId;
 use crate::mailbox::{Envelope, OverflowStrategy, Pushed, Ticket};
@@ -163,8 +164,8 @@ impl<M: Send + 'static> Cell<M> {
     fn dead_on_arrival(&self, envelope: Envelope<Item<M>>) {
         let head = &self.head;
         let Some(envelope) = self.pass_on(self.post.heir().as_ref(), envelope) else { return };
-        if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
-            head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
+        if let Item::Message(message) | Item::Answer(_, message) = &envelope.item {
+            self.late_letter(envelope.id, DeadLetterReason::Closed, Some(message));
         }
         head.discard(MESSAGE_DROP, envelope);
     }
@@ -272,9 +273,11 @@ impl<M: Send + 'static> Cell<M> {
             }
             Pushed::Full(envelope) if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
                 self.lose(&self.head.counts.dead_at_door);
-                let (head, reason) = (&self.head, DeadLetterReason::Rejected);
-                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
-                head.discard(MESSAGE_DROP, envelope);
+                if let Item::Message(message) | Item::Answer(_, message) = &envelope.item {
+                    let died = DiedIn::SendersHands;
+                    self.note_letter(envelope.id, DeadLetterReason::Rejected, died, Some(message));
+                }
+                self.head.discard(MESSAGE_DROP, envelope);
                 Ok(())
             }
             Pushed::Full(envelope) => {

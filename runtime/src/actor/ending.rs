@@ -33,6 +33,7 @@ impl<A: Actor> Life<A> {
         self.open_or_shut(cell);
         cell.head.record(EventKind::StopBegan);
         let left = cell.mailbox.close();
+        cell.head.leave_groups();
         let batch = std::mem::take(&mut self.own.batch);
         self.own.batch = batch.into_iter().chain(left).collect();
         self.own.conduct.clear(&cell.head);
@@ -59,8 +60,7 @@ impl<A: Actor> Life<A> {
         self.count_lost(cell);
         let unsent = self.own.outbox.clear();
         for _ in 0..unsent.len() {
-            let reason = DeadLetterReason::StoppedWithMail;
-            head.shared.late_dead_letter(head.id, &head.path, crate::id::MsgId(0), reason);
+            head.late_letter(crate::id::MsgId(0), DeadLetterReason::StoppedWithMail, "");
         }
         unsent.into_iter().for_each(|message| head.discard(MESSAGE_DROP, message));
         self.bury_stash(cell);

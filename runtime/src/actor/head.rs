@@ -10,7 +10,7 @@ use super::children::Children;
 use super::failure::{Failure, catch};
 use super::shared::Shared;
 use crate::dispatch::Home;
-use crate::id::{ActorId, MsgId};
+use crate::id::ActorId;
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, RouterSnapshot};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
 
@@ -36,6 +36,10 @@ pub(crate) struct Head {
     held: AtomicBool,
     annex: Mutex<Option<Arc<dyn Annex>>>,
     has_orphans: AtomicBool,
+    /// It belongs to groups, which it is to leave when it stops.
+    pub(super) in_groups: AtomicBool,
+    /// It has subscribed to dead letters, once.
+    pub(crate) hears_letters: AtomicBool,
     orphans: Mutex<Vec<Box<dyn Orphan>>>,
 }
 
@@ -114,6 +118,8 @@ impl Head {
             held: AtomicBool::new(false),
             annex: Mutex::default(),
             has_orphans: AtomicBool::new(false),
+            in_groups: AtomicBool::new(false),
+            hears_letters: AtomicBool::new(false),
             orphans: Mutex::default(),
         }
     }
@@ -134,9 +140,9 @@ impl Head {
     }
 
     /// Counts a message that this actor's own adapter could not map.
-    pub(crate) fn adapter_failed(&self, why: &Failure) {
+    pub(crate) fn adapter_failed(&self, why: &Failure, type_name: &'static str) {
         self.record(EventKind::HookFailed { hook: "map of an adapter", text: why.report().text });
-        self.shared.late_dead_letter(self.id, &self.path, MsgId(0), DeadLetterReason::AdapterFailed);
+        self.late_letter(crate::id::MsgId(0), DeadLetterReason::AdapterFailed, type_name);
     }
 
     pub(crate) fn incarnation(&self) -> u32 {

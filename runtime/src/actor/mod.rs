@@ -22,7 +22,9 @@ mod ending;
 pub(crate) mod failure;
 pub(crate) mod faults;
 pub(crate) mod feed;
+pub(crate) mod groups;
 pub(crate) mod head;
+pub(crate) mod letters;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
@@ -43,8 +45,10 @@ use std::sync::Arc;
 pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
 pub use context::Context;
 pub use failure::Failure;
+pub use groups::JoinError;
+pub use letters::{DeadLetter, DeadLetterLog};
 pub use path::SpawnError;
-pub use shared::{DeadLetter, Exit};
+pub use shared::Exit;
 pub use stash::StashFull;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
@@ -138,6 +142,7 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) letters: letters::LetterRules<A::Msg>,
     pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
@@ -161,6 +166,7 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            letters: letters::LetterRules::default(),
             dispatcher: None,
             stash: stash::STASH,
         }
@@ -217,6 +223,7 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            letters: self.letters,
             dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }

@@ -9,6 +9,7 @@ use super::Actor;
 use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::context::Context;
 use super::failure::{Failure, catch};
+use super::letters::DiedIn;
 use super::life::{Life, Phase, Ran};
 use super::signal::Signal;
 use super::stash::{Hand, Origin};
@@ -115,7 +116,7 @@ impl<A: Actor> Life<A> {
                 if incarnation != head.incarnation() {
                     head.counts.dead_lettered.add(1);
                     let reason = DeadLetterReason::StaleIncarnation;
-                    head.shared.note_dead_letter(head.id, &head.path, id, reason);
+                    cell.note_letter(id, reason, DiedIn::Mailbox, Some(&message));
                     head.discard(MESSAGE_DROP, message);
                     return Ran::Nothing;
                 }

@@ -1,31 +1,19 @@
 //! What all cells of one system share: the dispatcher, the log, the books of the living, and the totals of the dead.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use super::cell::AnyCell;
 use super::failure::Report;
 use super::faults::Faults;
+use super::groups::Groups;
+use super::letters::LetterBook;
 use crate::dispatch::Dispatcher;
 use crate::id::{ActorId, MsgId};
-use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
+use crate::observe::{Asks, DropReason, EventKind, Ledger, Level, Log};
 use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::Instant;
-
-/// Dead letters kept for inspection.
-const DEAD_LETTERS_KEPT: usize = 100;
-
-/// A message that had nobody to go to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadLetter {
-    /// The path that it was sent to.
-    pub to: Arc<str>,
-    /// Why it could not be delivered.
-    pub reason: DeadLetterReason,
-    /// When.
-    pub at: Instant,
-}
 
 /// Says how a system ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,10 +40,11 @@ pub(crate) struct Shared {
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
     pub(crate) escalated: Mutex<Option<Report>>,
+    pub(crate) groups: Groups,
+    pub(crate) letters: LetterBook,
     next_actor: AtomicU64,
     next_message: AtomicU64,
     retired: Mutex<Ledger>,
-    dead_letters: Mutex<VecDeque<DeadLetter>>,
 }
 
 /// The row of asks in the ledger, counted by whoever settles one.
@@ -76,10 +65,11 @@ impl Shared {
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
             escalated: Mutex::default(),
+            groups: Groups::default(),
+            letters: LetterBook::default(),
             next_actor: AtomicU64::new(1),
             next_message: AtomicU64::new(1),
             retired: Mutex::default(),
-            dead_letters: Mutex::default(),
         }
     }
 
@@ -124,20 +114,11 @@ impl Shared {
         retired.queued -= 1;
     }
 
-    /// Counts a message to an actor that takes none any more, and keeps it for inspection.
-    pub(crate) fn late_dead_letter(
-        &self,
-        to: ActorId,
-        path: &Arc<str>,
-        message: MsgId,
-        reason: DeadLetterReason,
-    ) {
-        {
-            let mut retired = self.retired.lock();
-            retired.sent += 1;
-            retired.dead_lettered += 1;
-        }
-        self.note_dead_letter(to, path, message, reason);
+    /// Counts a message to an actor that takes none any more.
+    pub(crate) fn count_late_letter(&self) {
+        let mut retired = self.retired.lock();
+        retired.sent += 1;
+        retired.dead_lettered += 1;
     }
 
     /// Counts a message that was dropped before it reached any actor's mailbox.
@@ -150,28 +131,13 @@ impl Shared {
         self.record(to, EventKind::Dropped { reason, message: MsgId(0) });
     }
 
-    /// Keeps a dead letter for inspection and logs it.
-    pub(crate) fn note_dead_letter(
-        &self,
-        to: ActorId,
-        path: &Arc<str>,
-        message: MsgId,
-        reason: DeadLetterReason,
-    ) {
-        self.record(to, EventKind::DeadLettered { reason, message });
-        let mut letters = self.dead_letters.lock();
-        if letters.len() == DEAD_LETTERS_KEPT {
-            letters.pop_front();
-        }
-        letters.push_back(DeadLetter { to: path.clone(), reason, at: self.now() });
+    /// Counts a dead letter that nobody is told of.
+    pub(crate) fn suppress(&self) {
+        self.retired.lock().suppressed += 1;
     }
 
     pub(crate) fn retired(&self) -> Ledger {
         *self.retired.lock()
-    }
-
-    pub(crate) fn dead_letters(&self) -> Vec<DeadLetter> {
-        self.dead_letters.lock().iter().cloned().collect()
     }
 
     /// Lists the living cells in the order of creation.

@@ -93,8 +93,9 @@ fn make<A: Actor>(
     head.suspends.store(suspends, Ordering::Relaxed);
     let mailbox = Lanes::new(props.mailbox);
     let rng = shared.rng(RNG_BEHAVIOUR | id.0);
+    let letters = props.letters.boxed();
     let behaviour = Mutex::new(Box::new(Life::new(props, rng, suspends)) as Box<_>);
-    Arc::new(Cell { head, mailbox, behaviour, post: Post::new() })
+    Arc::new(Cell { head, mailbox, behaviour, post: Post::new(), letters })
 }
 
 /// Takes a cell into the book of the living.

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use super::{BreakerChange, DeadLetterReason, DropReason, PhaseEnd, PhaseTaskEnd, Resized, Retried, RouteWhy};
 use crate::code::codes;
-use super::{DeadLetterReason, DropReason, Resized, RouteWhy};
 use crate::id::{ActorId, MsgId};
 use crate::supervise::{Decision, FailureKind};
 use crate::time::Instant;
@@ -201,6 +201,22 @@ pub enum EventKind {
     TimerFired,
     /// A timer was disarmed.
     TimerCancelled,
+    /// Something was published to so many subscribers.
+    Published { topic: &'static str, subscribers: u64 },
+    /// The actor offers a service, as one of so many.
+    Registered { key: Arc<str>, members: u64 },
+    /// The actor no longer offers a service; so many still do.
+    Unregistered { key: Arc<str>, members: u64 },
+    /// A circuit breaker changed its state.
+    BreakerChanged(Box<BreakerChange>),
+    /// An attempt failed, and it was decided whether there is another.
+    Retried(Box<Retried>),
+    /// A phase of the shutdown began.
+    PhaseBegan { phase: Arc<str>, tasks: u64 },
+    /// A task of the shutdown was not done, and was passed over.
+    PhaseTaskFailed { phase: Arc<str>, task: Arc<str>, how: PhaseTaskEnd },
+    /// A phase of the shutdown is over.
+    PhaseEnded(Box<PhaseEnd>),
 }
 
 /// A supervisor's decision, with whom it is about and whom it acts on.
@@ -299,6 +315,23 @@ impl EventKind {
             Routed { routee, why } => {
                 let (code, number) = why.words();
                 [84, routee.0, code, number]
+            }
+            Published { topic, subscribers } => [70, text(topic), *subscribers, 0],
+            Registered { key, members } => [71, text(key), *members, 0],
+            Unregistered { key, members } => [72, text(key), *members, 0],
+            BreakerChanged(change) => {
+                let [states, open_for] = change.words();
+                [73, text(&change.name), states, open_for]
+            }
+            Retried(retried) => {
+                let [numbers, delay] = retried.words();
+                [74, text(&retried.name), numbers, delay]
+            }
+            PhaseBegan { phase, tasks } => [75, text(phase), *tasks, 0],
+            PhaseTaskFailed { phase, task, how } => [76, text(phase), text(task), u64::from(how.code())],
+            PhaseEnded(end) => {
+                let [counts, took] = end.words();
+                [77, text(&end.phase), counts, took]
             }
             SlowHandler { took_ns } => [90, *took_ns, 0, 0],
             LintRaised { lint, ns } => [91, *lint as u64, *ns, 0],

@@ -95,6 +95,9 @@ pub struct Ledger {
     pub dropped: u64,
     /// Outside the sum: handed back to the caller.
     pub refused: u64,
+    /// Part of `dead_lettered`: those that their receiver wants no word of.
+    #[cfg_attr(feature = "scenario", serde(default))]
+    pub suppressed: u64,
 }
 
 impl Ledger {
@@ -122,6 +125,7 @@ impl Add for Ledger {
             dead_lettered: self.dead_lettered.saturating_add(other.dead_lettered),
             dropped: self.dropped.saturating_add(other.dropped),
             refused: self.refused.saturating_add(other.refused),
+            suppressed: self.suppressed.saturating_add(other.suppressed),
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod hash;
 pub mod ledger;
 mod log;
 pub mod route;
+pub mod patterns;
 pub mod snapshot;
 
 pub use event::{Decided, Event, EventKind, FaultKind, Level, Lint, StopReason};
@@ -14,4 +15,5 @@ pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
 pub use route::{ResizeWhy, Resized, RouteWhy, RouteeSnapshot, RouterSnapshot};
+pub use patterns::{BreakerChange, BreakerState, PhaseEnd, PhaseTaskEnd, Retried, RetryVerdict};
 pub use snapshot::{ActorSnapshot, ActorState, DispatcherSnapshot, Snapshot, WorkerSnapshot};

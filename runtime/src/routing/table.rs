@@ -424,7 +424,7 @@ impl<M: Send + 'static> Table<M> {
 
     pub(super) fn bury(&self, message: M, id: MsgId, reason: DeadLetterReason) {
         let owner = self.owner();
-        owner.shared.late_dead_letter(owner.id, &owner.path, id, reason);
+        owner.shared.late_letter((owner.id, &owner.path), id, reason, std::any::type_name::<M>());
         self.discard(message);
     }
 

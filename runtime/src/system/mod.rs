@@ -3,6 +3,7 @@
 //! A system is driven by a Pool (threads) or by a Stepper (the caller, in virtual time); actors cannot tell which.
 
 mod builder;
+mod patterns;
 mod shutdown;
 mod stepping;
 
@@ -174,7 +175,7 @@ impl ActorSystem {
 
     /// Gives the last dead letters, at most 100.
     pub fn dead_letters(&self) -> Vec<DeadLetter> {
-        self.shared.dead_letters()
+        self.shared.letters.kept()
     }
 
     /// Counts the living actors, guardians not included.

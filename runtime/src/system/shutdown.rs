@@ -102,5 +102,8 @@ impl Drop for ActorSystem {
         self.shared.dispatcher.abandon();
         self.shared.dispatcher.dismantle();
         self.shared.living().iter().for_each(|cell| cell.dismantle());
+        // Both hold references to actors, and those hold the system.
+        self.shared.letters.set_sink(None);
+        self.shared.groups.clear();
     }
 }

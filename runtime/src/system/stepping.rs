@@ -126,14 +126,13 @@ impl ActorSystem {
             if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
                 return output;
             }
-            if !self.is_stepper() {
-                bell.sleep();
-            } else if self.step().is_none() {
-                // What the last turn did may have made it ready.
-                match future.as_mut().poll(&mut cx) {
-                    Poll::Ready(output) => return output,
-                    Poll::Pending => panic!("the system is at rest and the future waits for ever"),
+            match self.next_moment() {
+                _ if !self.is_stepper() => bell.sleep(),
+                // No further than to that moment: a timer may have been the future's own.
+                Some(moment) => {
+                    self.step_until(moment);
                 }
+                None => panic!("the system is at rest and the future waits for ever"),
             }
         }
     }
