@@ -58,6 +58,8 @@ pub(crate) trait Behaviour<M: Send + 'static>: Send {
     fn batch(&self) -> (usize, Option<crate::time::Instant>);
     /// Counts what waits in the outbox.
     fn outbox(&self) -> usize;
+    /// Gives the state that the actor says it is in.
+    fn doing(&self) -> Option<Arc<str>>;
 }
 
 /// The behaviour of a cell that was dismantled.
@@ -78,6 +80,10 @@ impl<M: Send + 'static> Behaviour<M> for Gone {
 
     fn outbox(&self) -> usize {
         0
+    }
+
+    fn doing(&self) -> Option<Arc<str>> {
+        None
     }
 }
 
@@ -195,12 +201,12 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn snapshot(&self) -> ActorSnapshot {
-        let (batch, batch_oldest, outbox) = match self.behaviour.try_lock() {
+        let (batch, batch_oldest, outbox, doing) = match self.behaviour.try_lock() {
             Some(behaviour) => {
                 let (batch, oldest) = behaviour.batch();
-                (batch, oldest, behaviour.outbox())
+                (batch, oldest, behaviour.outbox(), behaviour.doing())
             }
-            None => (0, None, 0),
+            None => (0, None, 0, None),
         };
         let (head, counts) = (&self.head, &self.head.counts);
         ActorSnapshot {
@@ -215,6 +221,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             oldest: batch_oldest.or(self.mailbox.gauge().oldest),
             ledger: self.ledger(batch, outbox),
             outbox,
+            doing,
             busy_ns: counts.busy_ns.get(),
             blocked_ns: counts.blocked_ns.get(),
         }

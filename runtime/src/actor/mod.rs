@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`.
+//! `context`, `handlers`, `timers`, `receive_timeout`, `stash`, `watch`, `outbox`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -20,10 +20,12 @@ pub(crate) mod context;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
+mod handlers;
 pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
+mod receive_timeout;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -39,10 +41,12 @@ use std::sync::Arc;
 pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
 pub use context::Context;
 pub use failure::Failure;
+pub use handlers::{BecomeError, Handler};
 pub use path::SpawnError;
+pub use receive_timeout::ReceiveTimeout;
 pub use shared::{DeadLetter, Exit};
 pub use stash::StashFull;
-pub use timers::{Key, TimerError, TimerScope};
+pub use timers::{Key, MissedTicks, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
 use crate::mailbox::Mailbox;
