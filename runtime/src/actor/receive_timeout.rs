@@ -31,11 +31,14 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// Marks the tokens of silences among those of timers.
 const SILENCE: u64 = 1 << 63;
 
+/// Says which messages pass without ending the silence.
+type Ignores<M> = Box<dyn Fn(&M) -> bool + Send>;
+
 /// An actor's receive timeout.
 pub(super) struct Silence<M> {
     after: Duration,
     make: Box<dyn FnMut() -> M + Send>,
-    ignores: Option<Box<dyn Fn(&M) -> bool + Send>>,
+    ignores: Option<Ignores<M>>,
     token: u64,
     due: Instant,
     wait: Wait,
