@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `handlers`, `timers`, `receive_timeout`, `stash`, `watch`, `outbox`.
+//! `context`, `handlers`, `timers`, `receive_timeout`, `stash`, `watch`, `outbox`, `placement`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -25,6 +25,7 @@ pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
+mod placement;
 mod receive_timeout;
 mod run;
 pub(crate) mod shared;
@@ -138,6 +139,7 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
 
@@ -160,6 +162,7 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            dispatcher: None,
             stash: stash::STASH,
         }
     }
@@ -215,6 +218,7 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }
     }
