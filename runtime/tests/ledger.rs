@@ -380,8 +380,8 @@ impl Node {
         let d = time(cx.rng(), 300);
         match cx.rng().below(6) {
             0 | 1 => cx.timers().once(key, d, Msg::Tick),
-            2 => cx.timers().fixed_delay(key, d, || Msg::Tick).expect("above zero"),
-            3 => cx.timers().fixed_rate(key, d, || Msg::Tick).expect("above zero"),
+            2 => drop(cx.timers().fixed_delay(key, d, || Msg::Tick).expect("above zero")),
+            3 => drop(cx.timers().fixed_rate(key, d, || Msg::Tick).expect("above zero")),
             4 => cx.timers().once(key, Duration::MAX, Msg::Bomb(Bomb)),
             _ => {
                 cx.timers().cancel(key);

@@ -5,8 +5,9 @@ mod common;
 use std::time::Duration;
 
 use common::{hush_planned_panics, wait_until};
-use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient, TimerError};
-use footlights::observe::{DropReason, EventKind};
+use footlights::actor::{Actor, ActorRef, Context, Failure, MissedTicks, Props, Recipient, TimerError};
+use footlights::observe::{ActorState, DropReason, EventKind};
+use footlights::supervise::{Directive, Strategy};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
 use footlights::time::Instant;
@@ -276,6 +277,143 @@ fn fixed_rate_keeps_its_phase_and_skips_what_it_missed() {
         );
         actor.stop();
     });
+}
+
+/// Says when the ticks of 10 ms are read if the first one's handling lasts from 10 to 45.
+fn read_at(system: &ActorSystem, missed: MissedTicks) -> Vec<Instant> {
+    let probe = Probe::new(system, "probe");
+    let actor = timed(system, &probe, None);
+    let mut first = true;
+    run(&actor, move |cx| {
+        let make = move || match std::mem::take(&mut first) {
+            true => Msg::SayAndWork(1, MS * 35),
+            false => Msg::Say(1),
+        };
+        assert_eq!(cx.timers().fixed_rate_with("r", MS * 10, missed, make), Ok(MS * 10));
+        Ok(())
+    });
+    system.run_until(at(45));
+    run(&actor, move |cx| {
+        let (owed, skipped) = (cx.timers().owed("r"), cx.timers().skipped("r"));
+        let seen = (owed, skipped, cx.timers().owed("no such"));
+        cx.tell(&cx.myself(), Msg::Say(100 + 10 * seen.0 as u32 + seen.1 as u32));
+        Ok(())
+    });
+    system.run_until(at(75));
+    actor.stop();
+    let said = probe.take();
+    let counts: Vec<u32> = said.iter().map(|(n, _)| *n).filter(|n| *n >= 100).collect();
+    let expected = match missed {
+        MissedTicks::Skip => 102, // the ticks of 30 and 40
+        MissedTicks::Burst => 100,
+        MissedTicks::Delay => 100,
+    };
+    assert_eq!(counts, [expected], "{missed:?}");
+    said.into_iter().filter(|(n, _)| *n < 100).map(|(_, when)| when).collect()
+}
+
+#[test]
+fn each_policy_for_missed_ticks_does_as_it_says() {
+    on_steppers(|system| {
+        assert_eq!(read_at(system, MissedTicks::Skip), [10, 45, 50, 60, 70].map(at));
+        let skipped = |kind: &EventKind| matches!(kind, EventKind::TimerSkipped { ticks: 2 });
+        assert_eq!(system.rare_events(0).0.iter().filter(|event| skipped(&event.kind)).count(), 1);
+    });
+    on_steppers(|system| {
+        assert_eq!(read_at(system, MissedTicks::Burst), [10, 45, 45, 45, 50, 60, 70].map(at));
+    });
+    on_steppers(|system| assert_eq!(read_at(system, MissedTicks::Delay), [10, 45, 55, 65, 75].map(at)));
+}
+
+#[test]
+fn a_burst_queues_one_tick_at_a_time() {
+    on_steppers(|system| {
+        let probe = Probe::new(system, "probe");
+        let actor = timed(system, &probe, None);
+        run(&actor, |cx| {
+            cx.timers().fixed_rate_with("r", MS, MissedTicks::Burst, || Msg::Say(1))?;
+            cx.work(MS * 100);
+            Ok(())
+        });
+        run(&actor, |cx| {
+            assert_eq!(cx.timers().owed("r"), 100, "the queued one included");
+            let me = cx.myself();
+            (0..3).for_each(|_| cx.tell(&me, Msg::Say(2)));
+            Ok(())
+        });
+        system.run_until(at(100));
+        let said: Vec<u32> = probe.take().into_iter().map(|(n, _)| n).collect();
+        let (first, rest) = said.split_at(4);
+        assert_eq!(
+            first.iter().filter(|n| **n == 2).count(),
+            3,
+            "what was told is not behind the burst: {said:?}"
+        );
+        assert_eq!(rest.len(), 99);
+        actor.stop();
+    });
+}
+
+#[test]
+fn threads_keep_no_period_under_a_millisecond_and_say_so() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let actor = timed(system, &probe, None);
+        let shortest = if system.is_stepper() { MS / 10 } else { MS };
+        run(&actor, move |cx| {
+            let mut timers = cx.timers();
+            assert_eq!(timers.fixed_rate("r", MS / 10, || Msg::Say(1)), Ok(shortest));
+            assert_eq!(timers.fixed_delay("d", MS / 10, || Msg::Say(1)), Ok(shortest));
+            assert_eq!(timers.fixed_delay("l", MS * 7, || Msg::Say(1)), Ok(MS * 7));
+            for key in ["r", "d", "l"] {
+                assert!(timers.cancel(key));
+            }
+            Ok(())
+        });
+        assert_eq!(said(system, &probe, &actor), [0; 0]);
+        assert_eq!(system.ledger().failed, 0, "the assertions in the script held");
+    });
+}
+
+#[test]
+fn timers_of_a_suspended_actor_still_queue() {
+    // The parent's worker is busy; the child must have one of its own.
+    for seed in 0..16 {
+        let builder = ActorSystem::builder("test").stepper().workers(4).seed(seed).seeded_order();
+        let system = &builder.build().expect("good settings");
+        let probe = Probe::new(system, "probe");
+        let (out, outer) = (probe.recipient(), probe.recipient());
+        // The parent decides only at 20 ms, since it is busy until then; it lets the child go on.
+        let resume = Strategy::one_for_one().default_directive(Directive::Resume);
+        let parent = Props::new(move || Timed { out: outer.clone(), period: None }).supervise(resume);
+        let parent = system.spawn("parent", parent).expect("a free name");
+        run(&parent, move |cx| {
+            let child = cx.spawn("child", Props::new(move || Timed { out: out.clone(), period: None }))?;
+            run(&child, |cx| {
+                cx.timers().once("k", MS * 5, Msg::Say(1));
+                let me = cx.myself();
+                cx.tell_after(
+                    MS * 2,
+                    &me,
+                    Msg::Run(Box::new(|_| Err(Failure::new("planned", "on request")))),
+                );
+                Ok(())
+            });
+            Ok(())
+        });
+        system.run_until(at(1));
+        run(&parent, |cx| {
+            cx.work(MS * 19);
+            Ok(())
+        });
+        system.run_until(at(10));
+        let child = system.snapshot().actors.into_iter().find(|actor| actor.path.ends_with("/child"));
+        let child = child.expect("a living child");
+        assert_eq!((child.state, child.ledger.queued), (ActorState::Suspended, 1), "the tick waits");
+        assert_eq!(probe.take(), []);
+        system.run_until(at(30));
+        assert_eq!(probe.take(), [(1, at(20))]);
+    }
 }
 
 #[test]

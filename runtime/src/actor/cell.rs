@@ -66,6 +66,8 @@ pub(crate) trait Behaviour<M: Send + 'static>: Send {
     fn outbox(&self) -> usize;
     /// Lends the batch, while the user lane is read.
     fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>>;
+    /// Gives the state that the actor says it is in.
+    fn doing(&self) -> Option<Arc<str>>;
 }
 
 /// The behaviour of a cell that was dismantled.
@@ -89,6 +91,10 @@ impl<M: Send + 'static> Behaviour<M> for Gone {
     }
 
     fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>> {
+        None
+    }
+
+    fn doing(&self) -> Option<Arc<str>> {
         None
     }
 }
@@ -234,12 +240,12 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn snapshot(&self) -> ActorSnapshot {
-        let (batch, batch_oldest, outbox) = match self.behaviour.try_lock() {
+        let (batch, batch_oldest, outbox, doing) = match self.behaviour.try_lock() {
             Some(behaviour) => {
                 let (batch, oldest) = behaviour.batch();
-                (batch, oldest, behaviour.outbox())
+                (batch, oldest, behaviour.outbox(), behaviour.doing())
             }
-            None => (0, None, 0),
+            None => (0, None, 0, None),
         };
         let (head, counts) = (&self.head, &self.head.counts);
         ActorSnapshot {
@@ -254,6 +260,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             oldest: batch_oldest.or(self.mailbox.gauge().oldest),
             ledger: self.ledger(batch, outbox),
             outbox,
+            doing,
             busy_ns: counts.busy_ns.get(),
             blocked_ns: counts.blocked_ns.get(),
             router: head.annex().and_then(|annex| annex.snapshot()).map(Box::new),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::actor_ref::{ActorRef, AnyRef, Recipient, Tell, Via};
 use super::cell::{AnyCell, Cell, Item, signal};
 use super::doors::{Door, Refusal};
+use super::handlers::Handler;
 use super::life::Own;
 use super::path::SpawnError;
 use super::signal::Signal;
@@ -27,6 +28,7 @@ use crate::time::{Instant, TimerKey, nanos};
 pub struct Context<'a, A: Actor> {
     pub(crate) cell: &'a Arc<Cell<A::Msg>>,
     pub(super) own: &'a mut Own<A::Msg>,
+    pub(super) handlers: &'a mut Vec<Handler<A>>,
     pub(super) worker: &'a mut Worker,
 }
 
@@ -37,8 +39,13 @@ impl<A: Actor> fmt::Debug for Context<'_, A> {
 }
 
 impl<'a, A: Actor> Context<'a, A> {
-    pub(crate) fn new(cell: &'a Arc<Cell<A::Msg>>, own: &'a mut Own<A::Msg>, worker: &'a mut Worker) -> Self {
-        Context { cell, own, worker }
+    pub(super) fn new(
+        cell: &'a Arc<Cell<A::Msg>>,
+        own: &'a mut Own<A::Msg>,
+        handlers: &'a mut Vec<Handler<A>>,
+        worker: &'a mut Worker,
+    ) -> Self {
+        Context { cell, own, handlers, worker }
     }
 
     /// Gives the reference to this actor.

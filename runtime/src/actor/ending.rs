@@ -50,7 +50,7 @@ impl<A: Actor> Life<A> {
             true => Ran::Nothing, // a stop has overtaken a restart
             false => self.hook(cell, worker, "stopped", |instance, cx| instance.stopped(cx)),
         };
-        self.own.timers.clear(cell);
+        self.own.end_time(cell);
         self.own.tasks.cancel();
         head.discard(MESSAGE_DROP, self.failing.take());
         self.drop_instance(cell);

@@ -17,8 +17,10 @@ use std::sync::Arc;
 use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
 use super::failure::{Failure, Report, catch};
+use super::handlers::Handler;
 use super::outbox::Outbox;
 use super::path::SpawnError;
+use super::receive_timeout::Silence;
 use super::signal::Signal;
 use super::stash::{Hand, Stash};
 use super::tasks::Tasks;
@@ -38,6 +40,8 @@ use crate::time::Instant;
 pub(crate) struct Life<A: Actor> {
     pub(super) props: Props<A>,
     pub(super) instance: Option<A>,
+    /// What handles messages in place of `receive`, the last one first.
+    pub(super) handlers: Vec<Handler<A>>,
     /// Why the present or last instance failed, and the message that it failed on.
     pub(super) failing: Option<(Failure, Option<A::Msg>)>,
     pub(super) own: Own<A::Msg>,
@@ -46,6 +50,7 @@ pub(crate) struct Life<A: Actor> {
 /// What an actor owns besides its state; what a [`Context`] gives access to.
 pub(crate) struct Own<M> {
     pub(super) timers: Timers<M>,
+    pub(super) silence: Option<Box<Silence<M>>>,
     pub(super) stash: Stash<M>,
     /// The message that the present run is about.
     pub(super) hand: Hand,
@@ -67,6 +72,8 @@ pub(crate) struct Own<M> {
     pub(super) kill_asked: bool,
     /// Whom the outbox is known to wait for.
     pub(super) awaiting: Option<ActorId>,
+    /// Which state the actor says that it is in.
+    pub(super) doing: Option<Arc<str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +108,7 @@ impl<A: Actor> Life<A> {
     pub(crate) fn new(props: Props<A>, rng: Rng, suspends: u32) -> Self {
         let own = Own {
             timers: Timers::default(),
+            silence: None,
             stash: Stash::new(props.stash),
             hand: Hand::EMPTY,
             watching: Watching::default(),
@@ -118,8 +126,9 @@ impl<A: Actor> Life<A> {
             said_goodbye: false,
             kill_asked: false,
             awaiting: None,
+            doing: None,
         };
-        Life { props, instance: None, failing: None, own }
+        Life { props, instance: None, handlers: Vec::new(), failing: None, own }
     }
 
     /// Handles signals until one has run user code or none is left; true if one has.
@@ -364,8 +373,10 @@ impl<A: Actor> Life<A> {
 
     /// The children are gone: drops what belonged to the old incarnation, then the instance itself.
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        self.own.timers.clear(cell);
+        self.own.end_time(cell);
         self.own.tasks.cancel();
+        self.handlers.clear();
+        self.own.doing = None;
         self.own.unstash(&cell.head, usize::MAX);
         self.drop_instance(cell);
         self.own.phase = Phase::Halted;
@@ -445,6 +456,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
 
     fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<A::Msg>>>> {
         self.own.readable().then_some(&mut self.own.batch)
+    }
+
+    fn doing(&self) -> Option<Arc<str>> {
+        self.own.doing.clone()
     }
 }
 

@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`, `feed`.
+//! `context`, `handlers`, `timers`, `receive_timeout`, `stash`, `watch`, `outbox`, `placement`, `feed`, `letters`, `groups`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -23,6 +23,7 @@ pub(crate) mod failure;
 pub(crate) mod faults;
 pub(crate) mod feed;
 pub(crate) mod groups;
+mod handlers;
 pub(crate) mod head;
 pub(crate) mod letters;
 pub(crate) mod life;
@@ -30,6 +31,7 @@ mod outbox;
 pub(crate) mod path;
 mod placement;
 pub(crate) mod queue;
+mod receive_timeout;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -47,10 +49,12 @@ pub use context::Context;
 pub use failure::Failure;
 pub use groups::JoinError;
 pub use letters::{DeadLetter, DeadLetterLog};
+pub use handlers::{BecomeError, Handler};
 pub use path::SpawnError;
+pub use receive_timeout::ReceiveTimeout;
 pub use shared::Exit;
 pub use stash::StashFull;
-pub use timers::{Key, TimerError, TimerScope};
+pub use timers::{Key, MissedTicks, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
 use crate::mailbox::Mailbox;

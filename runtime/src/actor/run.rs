@@ -11,6 +11,7 @@ use super::context::Context;
 use super::failure::{Failure, catch};
 use super::letters::DiedIn;
 use super::life::{Life, Phase, Ran};
+use super::receive_timeout::is_silence;
 use super::signal::Signal;
 use super::stash::{Hand, Origin};
 use crate::dispatch::Worker;
@@ -29,7 +30,7 @@ impl<A: Actor> Life<A> {
         call: impl FnOnce(&mut A, &mut Context<'_, A>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let Some(instance) = self.instance.as_mut() else { return Ok(T::default()) };
-        let mut cx = Context::new(cell, &mut self.own, worker);
+        let mut cx = Context::new(cell, &mut self.own, &mut self.handlers, worker);
         catch(|| call(instance, &mut cx))
     }
 
@@ -93,6 +94,10 @@ impl<A: Actor> Life<A> {
         // What makes a message of a tick or a notice is the user's code as well.
         let (message, stale) = match item {
             Item::Message(message) => (Ok(Some(message)), DropReason::StaleTimer),
+            Item::Tick(token) if is_silence(token) => {
+                origin = Origin::Silence;
+                (catch(|| Ok(self.own.silence_message(cell, token))), DropReason::StaleTimer)
+            }
             Item::Tick(token) => {
                 (tick, origin) = (Some(token), Origin::Tick);
                 (catch(|| Ok(self.own.timers.message_of(cell, token))), DropReason::StaleTimer)
@@ -151,13 +156,17 @@ impl<A: Actor> Life<A> {
         if logged {
             head.record(EventKind::Received { message: id, waited_ns: nanos(began - sent_at) });
         }
-        let kept = match catch(|| Ok(self.props.keep.map(|keep| keep(&message)))) {
-            Ok(kept) => kept,
+        let looked =
+            catch(|| Ok((self.own.is_ignored(&message), self.props.keep.map(|keep| keep(&message)))));
+        let (ignored, kept) = match looked {
+            Ok(looked) => looked,
             Err(why) => {
                 head.discard(MESSAGE_DROP, message);
                 return self.failed(cell, why, id, None, worker);
             }
         };
+        let breaks_silence = !ignored && hand.origin != Origin::Silence;
+        let handler = self.handlers.last().copied().unwrap_or(A::receive);
         self.own.hand = hand;
         // Faults are planted where messages are logged.
         let ran = match logged && head.shared.faults.armed() && self.fault(cell, id) {
@@ -165,12 +174,15 @@ impl<A: Actor> Life<A> {
                 head.discard(MESSAGE_DROP, message);
                 Err(Failure::new("fault", "the message was made to fail"))
             }
-            false => self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)),
+            false => self.with_instance(cell, worker, |instance, cx| handler(instance, cx, message)),
         };
         match ran {
             Ok(()) => {
                 let stashed = self.own.hand.put_down();
                 head.counts.handled.add(u64::from(!stashed));
+                if self.own.silence.is_some() && breaks_silence && !stashed {
+                    self.own.break_silence(cell);
+                }
                 if kept.is_some() {
                     head.discard(MESSAGE_DROP, kept);
                 }
@@ -280,10 +292,11 @@ impl<A: Actor> Life<A> {
     }
 
     /// Sets whether the user lane is read, and the state that others see.
-    pub(super) fn open_or_shut(&self, cell: &Arc<Cell<A::Msg>>) {
+    pub(super) fn open_or_shut(&mut self, cell: &Arc<Cell<A::Msg>>) {
         let awaiting = !self.own.outbox.is_empty();
         let running = self.own.phase == Phase::Running;
         cell.mailbox.pause(!self.own.readable());
+        self.own.pause_silence(cell, !running || self.own.suspends > 0);
         cell.head.set_state(match self.own.phase {
             Phase::New => ActorState::Starting,
             Phase::Running if self.own.suspends > 0 => ActorState::Suspended,

@@ -85,6 +85,8 @@ pub(super) enum Origin {
     Answer(u32),
     /// It was made for a tick of one of the actor's timers.
     Tick,
+    /// It was made for the receive timeout.
+    Silence,
     /// It has been stashed in this run.
     Stashed,
 }
@@ -148,7 +150,7 @@ impl<A: Actor> Context<'_, A> {
         let item = match origin {
             Origin::Told => Item::Message(message),
             Origin::Answer(incarnation) => Item::Answer(incarnation, message),
-            Origin::Tick => Item::StashedTick(incarnation, message),
+            Origin::Tick | Origin::Silence => Item::StashedTick(incarnation, message),
             Origin::Nowhere | Origin::Stashed => {
                 (id, at) = head.take_in_by_stash();
                 Item::Message(message)

@@ -3,7 +3,7 @@
 //! I1 starting a key again replaces its timer; other keys are untouched.
 //! I2 a tick carries its timer's token; cancel, replacement, restart and stop forget the token, so a tick that is queued
 //!    already finds nothing and is dropped (StaleTimer).
-//! I3 of one timer at most one tick is queued at a time.
+//! I3 of one timer at most one tick is queued at a time; what becomes of the others is said by [`MissedTicks`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,11 +42,28 @@ impl From<u64> for Key {
 pub enum TimerError {
     /// A period or delay of zero would repeat for ever at one instant.
     ZeroPeriod,
+    /// A receive timeout of less than 1 ms would be at the mercy of chance.
+    TooShort,
+}
+
+/// Says what becomes of the ticks of a fixed-rate timer that fall due while one is queued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissedTicks {
+    /// They are left out, counted, and told by an event; the next tick is in phase.
+    #[default]
+    Skip,
+    /// They are owed: each is queued when the one before has been handled, until none is left.
+    Burst,
+    /// They are put off: the next tick comes one period after the late one was read, and the phase moves with it.
+    Delay,
 }
 
 impl fmt::Display for TimerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a repeating timer needs a period above zero")
+        f.write_str(match self {
+            TimerError::ZeroPeriod => "a repeating timer needs a period above zero",
+            TimerError::TooShort => "a receive timeout needs at least 1 ms",
+        })
     }
 }
 
@@ -67,7 +84,45 @@ struct Timer<M> {
 enum Kind<M> {
     Once(M),
     FixedDelay { delay: Duration, make: Box<dyn FnMut() -> M + Send> },
-    FixedRate { start: Instant, period: Duration, ticks: u64, make: Box<dyn FnMut() -> M + Send> },
+    FixedRate { rate: Rate, make: Box<dyn FnMut() -> M + Send> },
+}
+
+/// The calendar of a fixed-rate timer.
+struct Rate {
+    start: Instant,
+    period: Duration,
+    missed: MissedTicks,
+    /// The tick that is armed or queued: it is due at start + `tick` · period.
+    tick: u64,
+    skipped: u64,
+}
+
+impl Rate {
+    /// Gives when the next tick is due.
+    fn due(&self) -> Instant {
+        self.start + Duration::from_nanos(nanos(self.period).saturating_mul(self.tick))
+    }
+
+    /// Counts the ticks that have fallen due until `now` behind the one that is queued.
+    fn behind(&self, now: Instant) -> u64 {
+        (nanos(now - self.start) / nanos(self.period).max(1)).saturating_sub(self.tick)
+    }
+
+    /// Goes on to the next tick when one is read at `now`; says how many were skipped.
+    fn advance(&mut self, now: Instant) -> u64 {
+        let behind = self.behind(now);
+        self.tick = self.tick.saturating_add(1);
+        match self.missed {
+            MissedTicks::Skip => {
+                self.tick = self.tick.saturating_add(behind);
+                self.skipped += behind;
+                return behind;
+            }
+            MissedTicks::Delay if behind > 0 => (self.start, self.tick) = (now, 1),
+            MissedTicks::Delay | MissedTicks::Burst => {}
+        }
+        0
+    }
 }
 
 impl<M> Default for Timers<M> {
@@ -96,7 +151,8 @@ impl<M: Send + 'static> TimerScope<'_, M> {
         self.start(key.into(), delay, Kind::Once(message));
     }
 
-    /// Sends a message after `delay`, and again `delay` after the handling of the last one ended.
+    /// Sends a message after `delay`, and again `delay` after the handling of the last one ended. Gives the delay that takes
+    /// effect: on a Pool at least 1 ms.
     ///
     /// # Errors
     /// If `delay` is zero.
@@ -105,15 +161,14 @@ impl<M: Send + 'static> TimerScope<'_, M> {
         key: impl Into<Key>,
         delay: Duration,
         make: impl FnMut() -> M + Send + 'static,
-    ) -> Result<(), TimerError> {
-        if delay.is_zero() {
-            return Err(TimerError::ZeroPeriod);
-        }
+    ) -> Result<Duration, TimerError> {
+        let delay = self.effective(delay)?;
         self.start(key.into(), delay, Kind::FixedDelay { delay, make: Box::new(make) });
-        Ok(())
+        Ok(delay)
     }
 
     /// Sends a message at start + n · `period`; a tick that falls due while one is queued is skipped, and the phase kept.
+    /// Gives the period that takes effect: on a Pool at least 1 ms.
     ///
     /// # Errors
     /// If `period` is zero.
@@ -122,13 +177,51 @@ impl<M: Send + 'static> TimerScope<'_, M> {
         key: impl Into<Key>,
         period: Duration,
         make: impl FnMut() -> M + Send + 'static,
-    ) -> Result<(), TimerError> {
-        if period.is_zero() {
-            return Err(TimerError::ZeroPeriod);
+    ) -> Result<Duration, TimerError> {
+        self.fixed_rate_with(key, period, MissedTicks::Skip, make)
+    }
+
+    /// As [`TimerScope::fixed_rate`], and `missed` says what becomes of ticks that fall due while one is queued.
+    ///
+    /// # Errors
+    /// If `period` is zero.
+    pub fn fixed_rate_with(
+        &mut self,
+        key: impl Into<Key>,
+        period: Duration,
+        missed: MissedTicks,
+        make: impl FnMut() -> M + Send + 'static,
+    ) -> Result<Duration, TimerError> {
+        let period = self.effective(period)?;
+        let rate = Rate { start: self.now(), period, missed, tick: 1, skipped: 0 };
+        self.start(key.into(), period, Kind::FixedRate { rate, make: Box::new(make) });
+        Ok(period)
+    }
+
+    /// Counts the ticks that a fixed-rate timer has skipped so far; 0 if there is none with this key.
+    pub fn skipped(&self, key: impl Into<Key>) -> u64 {
+        self.rate(&key.into()).map_or(0, |rate| rate.skipped)
+    }
+
+    /// Counts the ticks that are due and not read yet of a timer that bursts; 0 if there is none with this key.
+    pub fn owed(&self, key: impl Into<Key>) -> u64 {
+        let rate = self.rate(&key.into()).filter(|rate| rate.missed == MissedTicks::Burst);
+        rate.map_or(0, |rate| if rate.due() > self.now() { 0 } else { rate.behind(self.now()) + 1 })
+    }
+
+    fn rate(&self, key: &Key) -> Option<&Rate> {
+        match &self.timers.by_token.get(self.timers.by_key.get(key)?)?.kind {
+            Kind::FixedRate { rate, .. } => Some(rate),
+            Kind::Once(_) | Kind::FixedDelay { .. } => None,
         }
-        let kind = Kind::FixedRate { start: self.now(), period, ticks: 1, make: Box::new(make) };
-        self.start(key.into(), period, kind);
-        Ok(())
+    }
+
+    /// Gives the period that can be kept here.
+    fn effective(&self, period: Duration) -> Result<Duration, TimerError> {
+        match period.is_zero() {
+            true => Err(TimerError::ZeroPeriod),
+            false => Ok(period.max(self.cell.head.shared.dispatcher.shortest_period())),
+        }
     }
 
     /// Disarms a timer; false if there is none with this key, or if it has fired and was handled.
@@ -155,21 +248,26 @@ impl<M: Send + 'static> TimerScope<'_, M> {
         if self.is_active(key) {
             self.cancel(key);
         }
-        self.timers.last_token += 1;
-        let token = self.timers.last_token;
+        let token = self.timers.next_token();
         let armed = arm(self.cell, token, self.now() + delay);
         self.timers.by_key.insert(key, token);
         self.timers.by_token.insert(token, Timer { key, kind, armed });
     }
 }
 
-fn arm<M: Send + 'static>(cell: &Arc<Cell<M>>, token: u64, due: Instant) -> Option<TimerKey> {
+pub(super) fn arm<M: Send + 'static>(cell: &Arc<Cell<M>>, token: u64, due: Instant) -> Option<TimerKey> {
     cell.head.record(EventKind::TimerSet { due });
     let target = cell.clone().on_timer_target();
     cell.head.shared.dispatcher.set_timer(due, Due::Signal(target, token))
 }
 
 impl<M: Send + 'static> Timers<M> {
+    /// Gives a number that no timer of this actor has had.
+    pub(super) fn next_token(&mut self) -> u64 {
+        self.last_token += 1;
+        self.last_token
+    }
+
     /// Turns a tick into its message; `None` if it is outdated.
     pub(crate) fn message_of(&mut self, cell: &Arc<Cell<M>>, token: u64) -> Option<M> {
         let timer = self.by_token.get_mut(&token)?;
@@ -184,24 +282,29 @@ impl<M: Send + 'static> Timers<M> {
                 }
             }
             Kind::FixedDelay { make, .. } => Some(make()),
-            Kind::FixedRate { start, period, ticks, make } => {
-                // The next tick that is still to come; those missed are skipped.
-                let passed = nanos(cell.head.shared.now() - *start) / nanos(*period).max(1);
-                *ticks = (*ticks + 1).max(passed.saturating_add(1));
-                let due = *start + Duration::from_nanos(nanos(*period).saturating_mul(*ticks));
-                timer.armed = arm(cell, token, due);
+            Kind::FixedRate { rate, make } => {
+                let now = cell.head.shared.now();
+                let ticks = rate.advance(now);
+                if ticks > 0 {
+                    cell.head.record(EventKind::TimerSkipped { ticks });
+                }
+                // What is owed already waits for the end of this run.
+                if rate.due() > now {
+                    timer.armed = arm(cell, token, rate.due());
+                }
                 Some(make())
             }
         }
     }
 
-    /// Arms a fixed-delay timer again, after the run that handled its tick.
+    /// Arms a fixed-delay timer again, and one that owes ticks, after the run that handled its tick.
     pub(crate) fn rearm(&mut self, cell: &Arc<Cell<M>>, token: u64) {
         let now = cell.head.shared.now();
-        if let Some(timer) = self.by_token.get_mut(&token)
-            && let Kind::FixedDelay { delay, .. } = timer.kind
-        {
-            timer.armed = arm(cell, token, now + delay);
+        let Some(timer) = self.by_token.get_mut(&token).filter(|timer| timer.armed.is_none()) else { return };
+        match &timer.kind {
+            Kind::FixedDelay { delay, .. } => timer.armed = arm(cell, token, now + *delay),
+            Kind::FixedRate { rate, .. } if rate.due() <= now => timer.armed = arm(cell, token, now),
+            Kind::Once(_) | Kind::FixedRate { .. } => {}
         }
     }
 

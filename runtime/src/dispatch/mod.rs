@@ -210,6 +210,15 @@ impl Dispatcher {
         each!(self, d => d.cancel_timer(key))
     }
 
+    /// Gives the shortest period that a repeating timer may have: threads cannot keep a shorter one.
+    pub(crate) fn shortest_period(&self) -> std::time::Duration {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(_) => std::time::Duration::from_millis(1),
+            Dispatcher::Stepper(_) => std::time::Duration::ZERO,
+        }
+    }
+
     /// Counts the armed timers.
     pub(crate) fn timers(&self) -> usize {
         each!(self, d => d.timers())

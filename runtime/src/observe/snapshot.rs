@@ -64,6 +64,8 @@ pub struct ActorSnapshot {
     pub ledger: Ledger,
     /// Messages waiting in its outbox for room elsewhere; part of its `queued`.
     pub outbox: usize,
+    /// The state that its machine is in, if it is one.
+    pub doing: Option<Arc<str>>,
     /// CPU time charged by `work`, in nanoseconds.
     pub busy_ns: u64,
     /// Time charged by `block`, in nanoseconds.
