@@ -292,7 +292,13 @@ impl Shared {
         }
     }
 
-    fn letter(&self, to: &Arc<str>, message: MsgId, reason: DeadLetterReason, type_name: &'static str) -> DeadLetter {
+    fn letter(
+        &self,
+        to: &Arc<str>,
+        message: MsgId,
+        reason: DeadLetterReason,
+        type_name: &'static str,
+    ) -> DeadLetter {
         DeadLetter {
             to: to.clone(),
             from: None,

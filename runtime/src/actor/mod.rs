@@ -48,8 +48,8 @@ pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellErro
 pub use context::Context;
 pub use failure::Failure;
 pub use groups::JoinError;
-pub use letters::{DeadLetter, DeadLetterLog};
 pub use handlers::{BecomeError, Handler};
+pub use letters::{DeadLetter, DeadLetterLog};
 pub use path::SpawnError;
 pub use receive_timeout::ReceiveTimeout;
 pub use shared::Exit;

@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use super::{BreakerChange, DeadLetterReason, DropReason, PhaseEnd, PhaseTaskEnd, Resized, Retried, RouteWhy};
+use super::{
+    BreakerChange, DeadLetterReason, DropReason, PhaseEnd, PhaseTaskEnd, Resized, Retried, RouteWhy,
+};
 use crate::code::codes;
 use crate::id::{ActorId, MsgId};
 use crate::supervise::{Decision, FailureKind};
