@@ -1,79 +1,24 @@
-//! The conservation ledger on random programs: whatever actors do to each other, every message has one fate after every
-//! turn, and a shutdown leaves nothing behind.
-//!
-//! A program is a seed. `FOOTLIGHTS_PROGRAMS=n` sets how many are tried, `FOOTLIGHTS_PROGRAM=seed` runs one alone.
+//! The actors of a random program: whatever one actor can do to others, it does at random.
 
-mod common;
-
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::hush_planned_panics;
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props};
 use footlights::mailbox::{Mailbox, OverflowStrategy};
-use footlights::observe::{Asks, EventKind, Ledger};
-use footlights::pattern::{Ask, Reply, TaskError};
+use footlights::pattern::{Reply, TaskError};
 use footlights::rng::Rng;
 use footlights::routing::{Router, RouterRef};
 use footlights::supervise::{Backoff, Directive, FailureKind, RestartType, Strategy};
 use footlights::system::ActorSystem;
 
-const US: Duration = Duration::from_micros(1);
-/// Programs tried in virtual time, and on threads.
-const PROGRAMS: u64 = 2_000;
-const POOL_PROGRAMS: u64 = 150;
-/// Turns before a program is shut down, and turns that a shutdown may take.
-const TURNS: u64 = 400;
-const LAST_TURNS: u64 = 50_000;
+pub(crate) const US: Duration = Duration::from_micros(1);
 /// Things that all actors of one program do together, at most.
 const DEEDS: u64 = 400;
 const ACTORS: usize = 24;
 
-/// What must be seen in the programs, so that they prove something.
-const EXPECTED: [&str; 37] = [
-    "AwaitingRoom",
-    "RoomFound",
-    "Notified",
-    "Restarted",
-    "Resumed",
-    "Suspended",
-    "Stopped",
-    "Unwatched",
-    "dead letter: closed",
-    "dead letter: no routee",
-    "dead letter: rejected",
-    "dead letter: stale incarnation",
-    "dead letter: stopped with mail",
-    "decided: escalate",
-    "decided: restart",
-    "decided: resume",
-    "decided: stop",
-    "dropped: evicted",
-    "dropped: hold full",
-    "dropped: mailbox full",
-    "dropped: stale timer",
-    "dropped: unwatched",
-    "failed: error",
-    "failed: escalated",
-    "failed: exit",
-    "failed: killed",
-    "failed: panic",
-    "failed: start",
-    "hook failed: drop of a message",
-    "hook failed: drop of a timer",
-    "hook failed: drop of the state",
-    "hook failed: pre_restart",
-    "hook failed: stopped",
-    "RouteesChanged",
-    "RestartBegan",
-    "StopBegan",
-    "Watched",
-];
-
 /// What all actors of one program know.
-struct World {
+pub(crate) struct World {
     deeds: AtomicU64,
     refs: Mutex<Vec<ActorRef<Msg>>>,
     routers: Mutex<Vec<RouterRef<Msg>>>,
@@ -81,7 +26,7 @@ struct World {
 }
 
 impl World {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(World {
             deeds: AtomicU64::new(DEEDS),
             refs: Mutex::default(),
@@ -90,12 +35,12 @@ impl World {
         })
     }
 
-    fn pick(&self, rng: &mut Rng) -> Option<ActorRef<Msg>> {
+    pub(crate) fn pick(&self, rng: &mut Rng) -> Option<ActorRef<Msg>> {
         let refs = self.refs.lock().unwrap();
         (!refs.is_empty()).then(|| refs[rng.below(refs.len() as u64) as usize].clone())
     }
 
-    fn pick_router(&self, rng: &mut Rng) -> Option<RouterRef<Msg>> {
+    pub(crate) fn pick_router(&self, rng: &mut Rng) -> Option<RouterRef<Msg>> {
         let routers = self.routers.lock().unwrap();
         (!routers.is_empty()).then(|| routers[rng.below(routers.len() as u64) as usize].clone())
     }
@@ -104,7 +49,7 @@ impl World {
         self.refs.lock().unwrap().len() < ACTORS
     }
 
-    fn add(&self, actor: ActorRef<Msg>) {
+    pub(crate) fn add(&self, actor: ActorRef<Msg>) {
         self.refs.lock().unwrap().push(actor);
     }
 
@@ -114,7 +59,7 @@ impl World {
     }
 
     /// Gives the first violation, with the last events.
-    fn violation(&self, system: &ActorSystem) -> Result<(), String> {
+    pub(crate) fn violation(&self, system: &ActorSystem) -> Result<(), String> {
         let violations = self.violations.lock().unwrap();
         let Some(violation) = violations.first() else { return Ok(()) };
         let (events, _) = system.rare_events(0);
@@ -127,7 +72,8 @@ impl World {
     }
 }
 
-enum Msg {
+/// What they understand.
+pub(crate) enum Msg {
     Act,
     Question(Reply<u64>),
     Tick,
@@ -135,7 +81,8 @@ enum Msg {
     Bomb(Bomb),
 }
 
-struct Bomb;
+/// Goes off when it is dropped.
+pub(crate) struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {
@@ -154,7 +101,8 @@ struct Watchdog {
     busy_until: AtomicU64,
 }
 
-struct Node {
+/// One of them.
+pub(crate) struct Node {
     world: Arc<World>,
     dog: Arc<Watchdog>,
     /// Ending hooks called on this instance.
@@ -214,7 +162,7 @@ impl Actor for Node {
 }
 
 impl Node {
-    fn props(world: &Arc<World>, rng: &mut Rng, shared: bool) -> Props<Node> {
+    pub(crate) fn props(world: &Arc<World>, rng: &mut Rng, shared: bool) -> Props<Node> {
         let dog = Arc::new(Watchdog { shared, ..Watchdog::default() });
         let world = world.clone();
         let touchy = 3 + rng.below(60);
@@ -245,7 +193,14 @@ impl Node {
             3 => props.hold(rng.below(4) as u32),
             _ => props,
         };
-        props
+        if rng.below(3) == 0 {
+            props = props.stash(rng.below(3) as u32);
+        }
+        match rng.below(8) {
+            0 => props.dispatcher("side"),
+            1 => props.dispatcher("pinned"),
+            _ => props,
+        }
     }
 
     fn enter(&mut self, cx: &mut Context<'_, Self>) {
@@ -260,6 +215,10 @@ impl Node {
     }
 
     fn handle(&mut self, cx: &mut Context<'_, Self>, msg: Msg) -> Result<(), Failure> {
+        if cx.rng().below(12) == 0 && self.world.may_act() {
+            cx.stash(msg)?;
+            return if cx.rng().below(4) == 0 { self.deed(cx) } else { Ok(()) };
+        }
         match msg {
             Msg::Act => {
                 for _ in 0..=cx.rng().below(3) {
@@ -309,7 +268,7 @@ impl Node {
         }
         let world = self.world.clone();
         let Some(target) = world.pick(cx.rng()) else { return Ok(()) };
-        match cx.rng().below(32) {
+        match cx.rng().below(36) {
             0..=3 => cx.tell(&target, Msg::Act),
             4 => target.tell(Msg::Act),
             5 => return Err(Failure::new("deed", "planned")),
@@ -368,6 +327,14 @@ impl Node {
                 }
             }
             30 => cx.tell(&target, Msg::Bomb(Bomb)),
+            31 | 32 => {
+                cx.unstash_all();
+            }
+            33 => {
+                cx.unstash(1);
+            }
+            // A second message in one run, or one in a hook: sent to oneself, so to say.
+            34 => cx.stash(Msg::Act)?,
             _ => {
                 let _ = target.try_tell(Msg::Act);
             }
@@ -392,7 +359,14 @@ impl Node {
     fn tasks(&mut self, cx: &mut Context<'_, Self>) {
         let done = |_: Result<u64, TaskError>| Msg::Tick;
         let d = time(cx.rng(), 300);
-        let handle = match cx.rng().below(5) {
+        let handle = match cx.rng().below(6) {
+            5 => cx.spawn_blocking(
+                move |task| {
+                    task.block(d);
+                    3
+                },
+                done,
+            ),
             0 => cx.pipe_to_self(async { 1 }, done),
             1 => cx.pipe_to_self(std::future::pending(), done),
             2 => cx.pipe_to_self(async { panic!("planned: in a future") }, done),
@@ -485,199 +459,4 @@ fn time(rng: &mut Rng, micros: u64) -> Duration {
 
 fn backoff(rng: &mut Rng) -> Backoff {
     Backoff { min: time(rng, 300), ..Backoff::default() }
-}
-
-/// What somebody outside does.
-struct Outside {
-    world: Arc<World>,
-    rng: Rng,
-    asks: Vec<Ask<u64>>,
-}
-
-impl Outside {
-    fn new(system: &ActorSystem, seed: u64) -> Self {
-        let mut outside = Outside { world: World::new(), rng: Rng::new(seed), asks: Vec::new() };
-        for n in 0..2 + outside.rng.below(4) {
-            let props = Node::props(&outside.world, &mut outside.rng, false);
-            let actor = system.spawn(&format!("top{n}"), props).expect("a free name");
-            outside.world.add(actor);
-        }
-        (0..10).for_each(|_| outside.command());
-        outside
-    }
-
-    fn command(&mut self) {
-        let Some(target) = self.world.pick(&mut self.rng) else { return };
-        match self.rng.below(16) {
-            0 => target.stop(),
-            1 => target.kill(),
-            2 => target.drain(),
-            3 => {
-                let _ = target.try_tell(Msg::Act);
-            }
-            4..=6 => {
-                let timeout = US * self.rng.below(1_000) as u32;
-                self.asks.push(target.ask(Msg::Question, timeout));
-            }
-            7 => drop(self.asks.pop()),
-            8 => {
-                if let Some(router) = self.world.pick_router(&mut self.rng) {
-                    router.tell(Msg::Act);
-                }
-            }
-            _ => target.tell(Msg::Act),
-        }
-    }
-}
-
-fn stepper(seed: u64) -> ActorSystem {
-    let builder = ActorSystem::builder("program").stepper().workers(1 + seed as usize % 4).seed(seed);
-    builder.throughput(1 + seed as u32 % 5).build().expect("good settings")
-}
-
-/// Runs one program in virtual time; gives the log's hash, or what was wrong.
-fn run_program(seed: u64) -> Result<Run, String> {
-    let run = || try_program(seed);
-    std::panic::catch_unwind(run).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map_or("with a longer text", |text| text);
-        Err(format!("a panic came out of the runtime: {text}"))
-    })
-}
-
-/// What one program has come to.
-#[derive(Debug, PartialEq)]
-struct Run {
-    log_hash: u64,
-    ledger: Ledger,
-    asks: Asks,
-    events: BTreeMap<String, u64>,
-}
-
-/// Counts the rare events by their name, losses also by their reason.
-fn count_events(system: &ActorSystem) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for event in system.rare_events(0).0 {
-        let name = match &event.kind {
-            EventKind::Dropped { reason, .. } => format!("dropped: {reason}"),
-            EventKind::DeadLettered { reason, .. } => format!("dead letter: {reason}"),
-            EventKind::Decided(decided) => format!("decided: {}", decided.decision.taken),
-            EventKind::Failed { kind, .. } => format!("failed: {kind}"),
-            EventKind::HookFailed { hook, .. } => format!("hook failed: {hook}"),
-            other => {
-                let text = format!("{other:?}");
-                text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
-            }
-        };
-        *counts.entry(name).or_insert(0) += 1;
-    }
-    counts
-}
-
-fn try_program(seed: u64) -> Result<Run, String> {
-    let system = stepper(seed);
-    let mut outside = Outside::new(&system, seed);
-    let check = |system: &ActorSystem, outside: &Outside| {
-        let snapshot = system.snapshot();
-        if !snapshot.ledger.balanced() || !snapshot.asks.balanced() {
-            return Err(format!("unbalanced by {}: {snapshot:#?}", snapshot.ledger.difference()));
-        }
-        outside.world.violation(system)
-    };
-    for turn in 0..TURNS {
-        if system.step().is_none() && turn > 40 {
-            break;
-        }
-        check(&system, &outside)?;
-        if turn % 4 == 0 {
-            outside.command();
-        }
-    }
-    system.terminate();
-    let mut turns = 0;
-    while system.exit().is_none() {
-        if turns == LAST_TURNS || system.step().is_none() {
-            return Err(format!("no end after {turns} turns: {:#?}", system.snapshot().actors));
-        }
-        check(&system, &outside)?;
-        turns += 1;
-    }
-    at_the_end(&system, outside)?;
-    let end = system.snapshot();
-    Ok(Run { log_hash: end.log_hash, ledger: end.ledger, asks: end.asks, events: count_events(&system) })
-}
-
-/// Says what a shutdown has left behind.
-fn at_the_end(system: &ActorSystem, outside: Outside) -> Result<(), String> {
-    system.shutdown(Duration::from_secs(10)).map_err(|error| error.to_string())?;
-    let end = system.snapshot();
-    let nothing_left = end.ledger.balanced()
-        && end.asks.balanced()
-        && (end.ledger.queued, end.asks.pending, end.timers, end.actors.len()) == (0, 0, 0, 0);
-    if !nothing_left {
-        return Err(format!("left after the end: {end:#?}"));
-    }
-    outside.world.violation(system)
-}
-
-fn programs(default: u64) -> std::ops::Range<u64> {
-    let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    match number("FOOTLIGHTS_PROGRAM") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("FOOTLIGHTS_PROGRAMS").unwrap_or(default),
-    }
-}
-
-#[test]
-fn every_message_has_one_fate_after_every_turn_of_random_programs() {
-    hush_planned_panics();
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    let mut asks = [0; 5];
-    for seed in programs(PROGRAMS) {
-        match run_program(seed) {
-            Ok(run) => {
-                run.events.into_iter().for_each(|(name, n)| *seen.entry(name).or_insert(0) += n);
-                let Asks { replied, timed_out, failed, cancelled, late_replies, .. } = run.asks;
-                let all = [replied, timed_out, failed, cancelled, late_replies];
-                asks.iter_mut().zip(all).for_each(|(sum, n)| *sum += n);
-            }
-            Err(what) => panic!("FOOTLIGHTS_PROGRAM={seed}: {what}"),
-        }
-    }
-    if programs(PROGRAMS).end - programs(PROGRAMS).start >= PROGRAMS {
-        assert!(asks.iter().all(|&n| n > 100), "the programs ask too little: {asks:?}");
-        let missing: Vec<_> =
-            EXPECTED.iter().filter(|name| seen.get(**name).copied().unwrap_or(0) < 10).collect();
-        assert!(missing.is_empty(), "the programs hardly show {missing:?}; they show {seen:#?}");
-    }
-}
-
-#[test]
-fn the_same_program_has_the_same_log_twice() {
-    hush_planned_panics();
-    for seed in programs(50) {
-        assert_eq!(run_program(seed), run_program(seed), "FOOTLIGHTS_PROGRAM={seed}");
-    }
-}
-
-#[test]
-fn every_message_has_one_fate_on_threads_too() {
-    hush_planned_panics();
-    for seed in programs(POOL_PROGRAMS) {
-        let builder = ActorSystem::builder("program").pool().workers(1 + seed as usize % 4).seed(seed);
-        let system = builder.throughput(1 + seed as u32 % 5).build().expect("good settings");
-        let mut outside = Outside::new(&system, seed);
-        (0..100).for_each(|_| outside.command());
-        // What repeats for ever keeps it busy; then only the end is looked at.
-        let deadline = system.now() + US * 20_000;
-        while !system.is_quiet() && system.now() < deadline {
-            std::thread::yield_now();
-        }
-        if system.is_quiet() && system.snapshot().timers == 0 && system.is_quiet() {
-            let ledger = system.ledger();
-            assert!(ledger.balanced(), "FOOTLIGHTS_PROGRAM={seed}: unbalanced when parked: {ledger:?}");
-        }
-        if let Err(what) = at_the_end(&system, outside) {
-            panic!("FOOTLIGHTS_PROGRAM={seed} on a pool: {what}");
-        }
-    }
 }
