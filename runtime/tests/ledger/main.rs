@@ -22,7 +22,7 @@ const PARTS: u64 = 5;
 const POOL_PROGRAMS: u64 = 300;
 
 /// What must be seen in the programs, so that they prove something.
-const EXPECTED: [&str; 46] = [
+const EXPECTED: [&str; 47] = [
     "AwaitingRoom",
     "RoomFound",
     "Notified",
@@ -41,6 +41,7 @@ const EXPECTED: [&str; 46] = [
     "dropped: fault injected",
     "failed: stash full",
     "fault: delay",
+    "fault: double",
     "fault: drop",
     "fault: fail",
     "fault: slow",

@@ -8,8 +8,8 @@ use footlights::actor::{Actor, ActorRef, Context, Failure, Props};
 use footlights::mailbox::{Mailbox, OverflowStrategy};
 use footlights::pattern::{Reply, TaskError};
 use footlights::rng::Rng;
-use footlights::routing::{Router, RouterRef};
-use footlights::supervise::{Backoff, Directive, FailureKind, RestartType, Strategy};
+use footlights::routing::{Refill, Router, RouterRef};
+use footlights::supervise::{Backoff, Directive, FailureKind, Limit, RestartType, Strategy};
 use footlights::system::ActorSystem;
 
 pub(crate) const US: Duration = Duration::from_micros(1);
@@ -45,6 +45,10 @@ impl World {
         (!routers.is_empty()).then(|| routers[rng.below(routers.len() as u64) as usize].clone())
     }
 
+    pub(crate) fn all(&self) -> Vec<ActorRef<Msg>> {
+        self.refs.lock().unwrap().clone()
+    }
+
     fn has_room(&self) -> bool {
         self.refs.lock().unwrap().len() < ACTORS
     }
@@ -73,15 +77,35 @@ impl World {
 }
 
 /// What they understand.
+#[derive(Clone)]
 pub(crate) enum Msg {
     Act,
-    Question(Reply<u64>),
+    Question(Question),
     Tick,
     /// Panics when it is dropped.
     Bomb(Bomb),
 }
 
+/// The right to one answer, whoever of those that have a copy gives it.
+#[derive(Clone)]
+pub(crate) struct Question(Arc<Mutex<Option<Reply<u64>>>>);
+
+impl Question {
+    fn answer(&self, answer: u64) {
+        let reply = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some(reply) = reply {
+            reply.send(answer);
+        }
+    }
+}
+
+/// Makes a message of a question.
+pub(crate) fn question(reply: Reply<u64>) -> Msg {
+    Msg::Question(Question(Arc::new(Mutex::new(Some(reply)))))
+}
+
 /// Goes off when it is dropped.
+#[derive(Clone)]
 pub(crate) struct Bomb;
 
 impl Drop for Bomb {
@@ -107,7 +131,7 @@ pub(crate) struct Node {
     dog: Arc<Watchdog>,
     /// Ending hooks called on this instance.
     farewells: u32,
-    held: Vec<Reply<u64>>,
+    held: Vec<Question>,
     touchy: u64,
     #[expect(dead_code, reason = "it is there for its drop")]
     bomb: Option<Bomb>,
@@ -193,6 +217,9 @@ impl Node {
             3 => props.hold(rng.below(4) as u32),
             _ => props,
         };
+        if rng.below(8) == 0 {
+            props = props.keep_failing_message();
+        }
         if rng.below(3) == 0 {
             props = props.stash(rng.below(3) as u32);
         }
@@ -228,7 +255,7 @@ impl Node {
             }
             Msg::Question(reply) => match cx.rng().below(6) {
                 0 | 1 => {
-                    reply.send(7);
+                    reply.answer(7);
                     Ok(())
                 }
                 2 => {
@@ -295,7 +322,7 @@ impl Node {
             18 | 19 => {
                 let timeouts = [Duration::ZERO, US * 100, US * 5_000, Duration::MAX];
                 let timeout = timeouts[cx.rng().below(4) as usize];
-                cx.ask(&target, Msg::Question, timeout, |_| Msg::Tick);
+                cx.ask(&target, question, timeout, |_| Msg::Tick);
             }
             20 | 21 => (0..=cx.rng().below(3)).for_each(|_| cx.send(&target, Msg::Act)),
             22 => {
@@ -323,7 +350,7 @@ impl Node {
             28 => self.routers(cx),
             29 => {
                 if let Some(reply) = self.held.pop() {
-                    reply.send(8);
+                    reply.answer(8);
                 }
             }
             30 => cx.tell(&target, Msg::Bomb(Bomb)),
@@ -387,25 +414,28 @@ impl Node {
     fn routers(&mut self, cx: &mut Context<'_, Self>) {
         let world = self.world.clone();
         if let Some(router) = world.pick_router(cx.rng())
-            && cx.rng().below(3) > 0
+            && cx.rng().below(4) > 0
         {
-            return match cx.rng().below(8) {
-                0 => router.stop(),
-                _ => cx.tell(&router, Msg::Act),
-            };
+            return self.use_router(cx, &router);
         }
         if world.routers.lock().unwrap().len() >= 4 || !world.has_room() {
             return;
         }
-        let router = match cx.rng().below(3) {
+        let router = match cx.rng().below(8) {
             0 => Router::round_robin(),
             1 => Router::random(),
-            _ => Router::smallest_mailbox(),
+            2 => Router::smallest_mailbox(),
+            3 => Router::broadcast(),
+            4 => Router::scatter_gather_first().within(US * 200),
+            5 => Router::tail_chopping().within(US * 300).every(US * 20),
+            6 => Router::consistent_hash(|msg| matches!(msg, Msg::Act).then_some(7)),
+            _ => Router::balancing(),
         };
         let made = if cx.rng().below(2) == 0 {
             let props = Node::props(&world, cx.rng(), true);
+            let refill = refill(cx.rng());
             let strategy = strategy(cx.rng());
-            cx.spawn_router("", router.pool(3, props).supervise(strategy))
+            cx.spawn_router("", router.pool(3, props).supervise(strategy).refill(refill))
         } else {
             let members: Vec<_> = (0..3).filter_map(|_| world.pick(cx.rng())).collect();
             cx.spawn_router("", router.group(members))
@@ -414,6 +444,32 @@ impl Node {
             made.routees().into_iter().for_each(|routee| world.add(routee));
             world.routers.lock().unwrap().push(made);
         }
+    }
+
+    fn use_router(&mut self, cx: &mut Context<'_, Self>, router: &RouterRef<Msg>) {
+        let Some(target) = self.world.pick(cx.rng()) else { return };
+        match cx.rng().below(16) {
+            0 => router.stop(),
+            1 => router.drain(),
+            2 => router.kill(),
+            3 => cx.broadcast(router, Msg::Act),
+            4 => router.add_routee(&target).forget(),
+            5 => router.remove_routee(&target.any()).forget(),
+            6 => router.set_size(cx.rng().below(5) as usize).forget(),
+            7 => router.adjust_size(cx.rng().below(5) as isize - 2).forget(),
+            8 => router.broadcast_drain(),
+            9 => cx.tell(router, Msg::Tick),
+            10 | 11 => cx.ask_router(router, question, US * 250, |_| Msg::Tick),
+            _ => cx.tell(router, Msg::Act),
+        }
+    }
+}
+
+fn refill(rng: &mut Rng) -> Refill {
+    match rng.below(3) {
+        0 => Refill::Replace { limit: Limit::DEFAULT, backoff: backoff(rng) },
+        1 => Refill::Shrink,
+        _ => Refill::StopWithFirst,
     }
 }
 

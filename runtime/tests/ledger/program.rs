@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use footlights::observe::{Asks, EventKind, Ledger};
+use footlights::observe::{Asks, EventKind, Ledger, Level};
 use footlights::pattern::Ask;
 use footlights::rng::Rng;
 use footlights::system::{ActorSystem, Builder, DispatcherSettings};
 use footlights::testkit::{Fault, Faults};
 
-use crate::node::{Msg, Node, US, World};
+use crate::node::{Msg, Node, US, World, question};
 
 /// Turns before a program is shut down, and turns that a shutdown may take.
 const TURNS: u64 = 400;
@@ -46,7 +46,7 @@ impl Outside {
             }
             4..=6 => {
                 let timeout = US * self.rng.below(1_000) as u32;
-                self.asks.push(target.ask(Msg::Question, timeout));
+                self.asks.push(target.ask(question, timeout));
             }
             7 => drop(self.asks.pop()),
             8 => {
@@ -91,11 +91,14 @@ pub(crate) struct Run {
     pub(crate) events: BTreeMap<String, u64>,
 }
 
-/// Counts the rare events by their name, losses also by their reason.
+/// Counts the rare events, and those of the stash, by their name, losses also by their reason.
 pub(crate) fn count_events(system: &ActorSystem) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for event in system.rare_events(0).0 {
+    for event in system.events(0, usize::MAX) {
         let name = match &event.kind {
+            EventKind::Stashed { .. } => "Stashed".to_owned(),
+            EventKind::Unstashed { .. } => "Unstashed".to_owned(),
+            kind if kind.level() == Level::Message => continue,
             EventKind::Dropped { reason, .. } => format!("dropped: {reason}"),
             EventKind::DeadLettered { reason, .. } => format!("dead letter: {reason}"),
             EventKind::FaultInjected { fault, .. } => format!("fault: {fault}"),
@@ -118,7 +121,8 @@ fn mishap(system: &ActorSystem, outside: &mut Outside) {
     let mut path = || outside.world.pick(rng).map(|actor| actor.path().to_owned());
     let (Some(a), Some(b)) = (path(), path()) else { return };
     let (messages, by) = (1 + rng.below(4), US * rng.below(300) as u32);
-    let fault = match rng.below(6) {
+    let fault = match rng.below(7) {
+        6 => Fault::Double { from: a, to: b, messages },
         0 => Fault::Fail { actor: a, nth: messages },
         1 => Fault::Slow { actor: a, by },
         2 => Fault::Drop { from: a, to: b, messages },
@@ -126,8 +130,10 @@ fn mishap(system: &ActorSystem, outside: &mut Outside) {
         4 => Fault::Delay { from: a, to: b, messages, by },
         _ => Fault::Jump { by },
     };
+    let mut faults = Faults::on(system);
+    outside.world.all().iter().for_each(|actor| faults.teach(actor));
     // Whom it is about may be dead already.
-    let _ = Faults::on(system).inject(fault);
+    let _ = faults.inject(fault);
 }
 
 fn try_program(seed: u64) -> Result<Run, String> {
