@@ -127,3 +127,14 @@ fn a_stream_that_cannot_start_says_why() {
     let late = Source::range(0..3).to(Sink::fold(0, |sum, n| sum + n)).run(&system);
     assert!(matches!(late, Err(RunError::Spawn(SpawnError::ParentStopping))));
 }
+
+#[test]
+fn a_scenario_whose_system_cannot_be_built_does_not_run() {
+    use footlights::scenario::document::Scenario;
+    use footlights::scenario::{On, Run, RunError, validate};
+    let document =
+        Scenario::parse(include_str!("../../web/scenarios/boundary-and-buffer.json")).expect("a shipped one");
+    let plan = validate(&document).expect("a shipped one");
+    let refused = Run::start_with(plan, On::Stepper, |builder| builder.throughput(0)).err();
+    assert!(matches!(refused, Some(RunError::System(BuildError::Throughput))), "{refused:?}");
+}

@@ -287,6 +287,8 @@ const UNPROVOKED: &[(&str, &str)] = &[
     ("BuildError::Thread", "the machine would have to refuse a thread"),
     ("BuildError::NoThreads", "this machine has threads; `wasm.rs` provokes it in a browser"),
     ("SpawnError::NoThread", "the machine would have to refuse a thread"),
+    ("RunError::Stream", "a plan that was validated has sound streams"),
+    ("RunError::Incomplete", "a plan that was validated is complete in time"),
     ("ChangeError::Spawn", "a pool whose routees cannot be made does not start"),
 ];
 
