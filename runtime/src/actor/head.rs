@@ -5,10 +5,13 @@
 
 use std::sync::Arc;
 
+use super::budget::Lapse;
 use super::cell::AnyCell;
 use super::children::Children;
 use super::failure::{Failure, catch};
 use super::shared::Shared;
+use super::watch::Mourners;
+use crate::dispatch::{Seat, Worker};
 use crate::id::{ActorId, MsgId};
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
@@ -26,7 +29,14 @@ pub(crate) struct Head {
     pub(crate) incarnation: AtomicU32,
     /// Suspensions from above that this actor is under.
     pub(crate) suspends: AtomicU32,
-    in_run: AtomicBool,
+    /// Who is to be told of this actor's end.
+    pub(super) mourners: Mutex<Mourners>,
+    /// The clock of a stop that was ordered.
+    pub(super) lapse: Lapse,
+    pub(super) under_watch: AtomicBool,
+    pub(super) forced: AtomicBool,
+    /// The worker's seat of the present activation; 0 between two.
+    in_run: AtomicU32,
     has_orphans: AtomicBool,
     orphans: Mutex<Vec<Box<dyn Orphan>>>,
 }
@@ -83,7 +93,11 @@ impl Head {
             state: AtomicU32::new(ActorState::Starting as u32),
             incarnation: AtomicU32::new(0),
             suspends: AtomicU32::new(0),
-            in_run: AtomicBool::new(false),
+            mourners: Mutex::default(),
+            lapse: Lapse::default(),
+            under_watch: AtomicBool::new(false),
+            forced: AtomicBool::new(false),
+            in_run: AtomicU32::new(0),
             has_orphans: AtomicBool::new(false),
             orphans: Mutex::default(),
         }
@@ -120,15 +134,28 @@ impl Head {
     }
 
     /// Begins an activation: reply handles dropped from now on wait for the end of their run.
-    pub(crate) fn enter(&self) {
-        self.in_run.store(true, Ordering::Relaxed);
+    pub(crate) fn enter(&self, worker: &Worker) {
+        self.in_run.store(worker.seat(), Ordering::Relaxed);
     }
 
     /// Ends an activation; nothing dropped in it may be left waiting.
     pub(crate) fn leave(&self) {
         // Ordering: SeqCst, pairs with adopt(): either we see the orphan, or its dropper sees that the run is over.
-        self.in_run.store(false, Ordering::SeqCst);
+        self.in_run.store(0, Ordering::SeqCst);
         self.settle_orphans(Fate::Handled);
+    }
+
+    /// Gives the worker that runs this actor now, if one does.
+    pub(crate) fn worker_in_run(&self) -> Option<Seat> {
+        // Ordering: Relaxed, asked a whole budget after the run began.
+        Seat::of(self.in_run.load(Ordering::Relaxed))
+    }
+
+    /// Is true once this actor was forced to stop.
+    #[inline]
+    pub(crate) fn is_forced(&self) -> bool {
+        // Ordering: Relaxed; where it decides who tells of an end, the lock of the children's book orders it.
+        self.forced.load(Ordering::Relaxed)
     }
 
     /// Takes in a dropped reply handle; it is settled at the end of the present run, or now if there is none.
@@ -136,7 +163,7 @@ impl Head {
         self.orphans.lock().push(orphan);
         self.has_orphans.store(true, Ordering::SeqCst);
         // Ordering: SeqCst, pairs with leave().
-        if !self.in_run.load(Ordering::SeqCst) {
+        if self.in_run.load(Ordering::SeqCst) == 0 {
             self.settle_orphans(otherwise);
         }
     }

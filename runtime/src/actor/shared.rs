@@ -7,7 +7,7 @@ use super::cell::AnyCell;
 use super::failure::Report;
 use crate::dispatch::Dispatcher;
 use crate::id::{ActorId, MsgId};
-use crate::observe::{Asks, DeadLetterReason, EventKind, Ledger, Level, Log};
+use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
 use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::Instant;
@@ -32,6 +32,11 @@ pub struct DeadLetter {
 pub enum Exit {
     /// It was shut down.
     Shutdown,
+    /// It was shut down, and these actors had not returned from their runs by then.
+    Forced {
+        /// Their paths.
+        stuck: Vec<String>,
+    },
     /// A failure was escalated to the root.
     Escalated {
         /// The failure's text.
@@ -50,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
     pub(crate) escalated: Mutex<Option<Report>>,
+    /// Stands for the sends of one turn of a Stepper that are not visible yet: its number, and whether they are abandoned.
+    effects: Mutex<Option<(u64, Arc<AtomicBool>)>>,
     next_actor: AtomicU64,
     next_message: AtomicU64,
     retired: Mutex<Ledger>,
@@ -73,6 +80,7 @@ impl Shared {
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
             escalated: Mutex::default(),
+            effects: Mutex::default(),
             next_actor: AtomicU64::new(1),
             next_message: AtomicU64::new(1),
             retired: Mutex::default(),
@@ -135,6 +143,36 @@ impl Shared {
             retired.dead_lettered += 1;
         }
         self.note_dead_letter(to, path, message, reason);
+    }
+
+    /// Counts a message that was dropped on its way, or before it was on it.
+    pub(crate) fn late_drop(&self, to: ActorId, message: MsgId, reason: DropReason) {
+        {
+            let mut retired = self.retired.lock();
+            retired.sent += 1;
+            retired.dropped += 1;
+        }
+        self.record(to, EventKind::Dropped { reason, message });
+    }
+
+    /// Gives the mark that the sends of the present turn carry until they are visible.
+    pub(crate) fn effects(&self) -> Arc<AtomicBool> {
+        let turn = self.dispatcher.turns();
+        let mut effects = self.effects.lock();
+        match &*effects {
+            Some((of, mark)) if *of == turn => mark.clone(),
+            _ => {
+                let mark = Arc::new(AtomicBool::new(false));
+                *effects = Some((turn, mark.clone()));
+                mark
+            }
+        }
+    }
+
+    /// Gives that mark if the present turn has sent something that is not visible yet.
+    pub(crate) fn effects_of_this_run(&self) -> Option<Arc<AtomicBool>> {
+        let turn = self.dispatcher.turns();
+        self.effects.lock().take_if(|(of, _)| *of == turn).map(|(_, mark)| mark)
     }
 
     /// Keeps a dead letter for inspection and logs it.

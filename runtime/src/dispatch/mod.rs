@@ -23,7 +23,7 @@ use crate::time::{Instant, TimerKey};
 pub(crate) use pool::Pool;
 pub(crate) use stepper::Stepper;
 pub use stepper::Turn;
-pub(crate) use worker::Worker;
+pub(crate) use worker::{Seat, Worker};
 
 /// A queued task.
 pub(crate) type Task = Arc<dyn Runnable>;
@@ -126,6 +126,38 @@ impl Dispatcher {
             #[cfg(not(target_family = "wasm"))]
             Dispatcher::Pool(_) => None,
             Dispatcher::Stepper(stepper) => stepper.later(),
+        }
+    }
+
+    /// Is true in virtual time.
+    pub(crate) fn is_virtual(&self) -> bool {
+        matches!(self, Dispatcher::Stepper(_))
+    }
+
+    /// Counts the turns of virtual time so far, the running one included.
+    pub(crate) fn turns(&self) -> u64 {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(_) => 0,
+            Dispatcher::Stepper(stepper) => stepper.turns(),
+        }
+    }
+
+    /// Counts the activations begun by each worker, where workers are threads.
+    pub(crate) fn activations(&self) -> Vec<u64> {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(pool) => pool.activations(),
+            Dispatcher::Stepper(_) => Vec::new(),
+        }
+    }
+
+    /// Gives the queue of a worker that does not return to a thread of its own; nothing where there are no threads.
+    pub(crate) fn replace(&self, worker: Option<Seat>) {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(pool) => worker.into_iter().for_each(|worker| pool.replace(worker)),
+            Dispatcher::Stepper(_) => {}
         }
     }
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::idle::Idle;
-use super::worker::Queues;
+use super::worker::{Queues, Seat};
 use super::{Due, Next, Run, Task, Worker};
-use crate::sync::{AtomicBool, AtomicU64, Condvar, Counter, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Condvar, Counter, Mutex, Ordering};
 use crate::time::system::SystemClock;
 use crate::time::{Instant, TimerKey, TimerQueue};
 
@@ -40,6 +40,8 @@ struct Inner {
     ticking: AtomicBool,
     /// Activations begun, by worker.
     activations: Vec<Counter>,
+    /// Which thread serves a worker's queue: the one before does not return from a run.
+    serving: Vec<AtomicU32>,
 }
 
 #[derive(Default)]
@@ -66,11 +68,12 @@ impl Pool {
             timer_bell: Condvar::new(),
             ticking: AtomicBool::new(false),
             activations: (0..workers).map(|_| Counter::default()).collect(),
+            serving: (0..workers).map(|_| AtomicU32::new(0)).collect(),
         });
         let pool = Pool { inner, threads: Mutex::new(Vec::new()) };
         for index in 0..workers {
             let inner = pool.inner.clone();
-            pool.spawn(format!("{name}-{index}"), move || inner.work_loop(index))?;
+            pool.spawn(format!("{name}-{index}"), move || inner.work_loop(index, 0))?;
         }
         let inner = pool.inner.clone();
         pool.spawn(format!("{name}-timer"), move || inner.timer_loop())?;
@@ -82,6 +85,23 @@ impl Pool {
         let thread = std::thread::Builder::new().name(name).spawn(body)?;
         self.threads.lock().push(thread);
         Ok(())
+    }
+
+    /// Counts the activations begun by each worker.
+    pub(crate) fn activations(&self) -> Vec<u64> {
+        self.inner.activations.iter().map(Counter::get).collect()
+    }
+
+    /// Gives the queue of a worker whose thread does not return from its run to a new thread; the old one ends when it does.
+    pub(crate) fn replace(&self, seat: Seat) {
+        let (inner, index, turn) = (self.inner.clone(), seat.index, seat.turn + 1);
+        // Ordering: Relaxed, the old thread looks when its run has returned, if ever.
+        let serving = &inner.serving[index];
+        if serving.compare_exchange(seat.turn, turn, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return; // it was replaced before
+        }
+        // Without a thread to be had the queue waits, as it did before.
+        let _ = self.spawn(format!("worker-{index}-{turn}"), move || inner.work_loop(index, turn));
     }
 
     /// Ends all threads after their present run and does not wait: one of them may never return.
@@ -198,9 +218,11 @@ impl Drop for Pool {
 }
 
 impl Inner {
-    fn work_loop(&self, index: usize) {
+    fn work_loop(&self, index: usize, turn: u32) {
         let mut worker = Worker::new(index, None);
-        while !self.stopping.load(Ordering::Relaxed) {
+        worker.turn = turn;
+        let serving = || self.serving[index].load(Ordering::Relaxed) == turn;
+        while !self.stopping.load(Ordering::Relaxed) && serving() {
             match self.find(&mut worker) {
                 Some(task) => {
                     self.activations[index].add(1);

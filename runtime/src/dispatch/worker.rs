@@ -60,10 +60,27 @@ impl Queues {
     }
 }
 
+/// A worker's queue, and which of the threads serves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seat {
+    pub(crate) index: usize,
+    pub(crate) turn: u32,
+}
+
+impl Seat {
+    /// Reads what [`Worker::seat`] gave; `None` for 0. A system has at most 64 workers.
+    pub(crate) fn of(code: u32) -> Option<Self> {
+        let code = code.checked_sub(1)?;
+        Some(Seat { index: (code & 127) as usize, turn: code >> 7 })
+    }
+}
+
 /// One worker's own part of the algorithm.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) index: usize,
+    /// Counts the threads that have served this worker's queue before.
+    pub(crate) turn: u32,
     searches: u32,
     lifo_runs: u32,
     /// Decides between the slot and the ring, in a Stepper's seeded order.
@@ -72,7 +89,12 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn new(index: usize, chance: Option<Rng>) -> Self {
-        Worker { index, searches: 0, lifo_runs: 0, chance }
+        Worker { index, turn: 0, searches: 0, lifo_runs: 0, chance }
+    }
+
+    /// Names this worker and its thread, never 0; see [`Seat::of`].
+    pub(crate) fn seat(&self) -> u32 {
+        (self.turn << 7 | self.index as u32) + 1
     }
 
     /// Finds the next task to run.
