@@ -26,8 +26,8 @@ use crate::time::{Instant, TimerKey, nanos};
 /// Gives a handler access to its actor and to the runtime.
 pub struct Context<'a, A: Actor> {
     pub(crate) cell: &'a Arc<Cell<A::Msg>>,
-    own: &'a mut Own<A::Msg>,
-    worker: &'a mut Worker,
+    pub(super) own: &'a mut Own<A::Msg>,
+    pub(super) worker: &'a mut Worker,
 }
 
 impl<A: Actor> fmt::Debug for Context<'_, A> {

@@ -85,6 +85,7 @@ impl<A: Actor> Life<A> {
         self.let_go(cell);
         self.count_lost(cell);
         self.own.outbox.clear().into_iter().for_each(|unsent| head.abandon(unsent));
+        self.bury_stash(cell);
         bury(cell, left);
         head.settle_orphans(Fate::Stopped);
         self.unwatch_all(cell, worker);

@@ -20,6 +20,7 @@ use super::failure::{Failure, Report, catch};
 use super::outbox::Outbox;
 use super::path::SpawnError;
 use super::signal::Signal;
+use super::stash::{Hand, Stash};
 use super::tasks::Tasks;
 use super::timers::Timers;
 use super::watch::Watching;
@@ -45,6 +46,9 @@ pub(crate) struct Life<A: Actor> {
 /// What an actor owns besides its state; what a [`Context`] gives access to.
 pub(crate) struct Own<M> {
     pub(super) timers: Timers<M>,
+    pub(super) stash: Stash<M>,
+    /// The message that the present run is about.
+    pub(super) hand: Hand,
     pub(super) watching: Watching<M>,
     pub(super) outbox: Outbox,
     pub(super) rng: Rng,
@@ -96,6 +100,8 @@ impl<A: Actor> Life<A> {
     pub(crate) fn new(props: Props<A>, rng: Rng, suspends: u32) -> Self {
         let own = Own {
             timers: Timers::default(),
+            stash: Stash::new(props.stash),
+            hand: Hand::EMPTY,
             watching: Watching::default(),
             outbox: Outbox::default(),
             rng,
@@ -359,6 +365,7 @@ impl<A: Actor> Life<A> {
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.timers.clear(cell);
         self.own.tasks.cancel();
+        self.own.unstash(&cell.head, usize::MAX);
         self.drop_instance(cell);
         self.own.phase = Phase::Halted;
         if std::mem::take(&mut self.own.stop_asked) && self.props.restart_type != RestartType::Permanent {

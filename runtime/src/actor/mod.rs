@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `watch`, `outbox`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`.
 
 mod actor_ref;
 pub(crate) mod budget;
@@ -30,6 +30,7 @@ mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod spawn;
+mod stash;
 mod tasks;
 pub(crate) mod timers;
 pub(crate) mod watch;
@@ -43,6 +44,7 @@ pub use context::Context;
 pub use failure::Failure;
 pub use path::SpawnError;
 pub use shared::{DeadLetter, Exit};
+pub use stash::StashFull;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
@@ -137,6 +139,7 @@ pub struct Props<A: Actor> {
     pub(crate) hold: u32,
     pub(crate) shutdown: Shutdown,
     pub(crate) stop_parallel: bool,
+    pub(crate) stash: u32,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -160,6 +163,7 @@ impl<A: Actor> Props<A> {
             hold: HOLD,
             shutdown: Shutdown::default(),
             stop_parallel: false,
+            stash: stash::STASH,
         }
     }
 
@@ -228,6 +232,7 @@ impl<A: Actor> Clone for Props<A> {
             hold: self.hold,
             shutdown: self.shutdown,
             stop_parallel: self.stop_parallel,
+            stash: self.stash,
         }
     }
 }
