@@ -173,10 +173,7 @@ fn ring(child: &Arc<dyn AnyCell>) {
     let head = child.head();
     {
         let mut state = head.lapse.0.lock();
-        let at_work = match head.shared.dispatcher.is_virtual() {
-            true => state.held_until() > head.shared.now(),
-            false => head.worker_in_run().is_some(),
-        };
+        let at_work = head.is_at_work(&state);
         let Some(watch) = &mut state.watch else { return };
         watch.alarm = None;
         if !at_work {
@@ -190,6 +187,18 @@ fn ring(child: &Arc<dyn AnyCell>) {
 }
 
 impl Head {
+    fn is_at_work(&self, state: &State) -> bool {
+        match self.shared.dispatcher.is_virtual() {
+            true => state.held_until() > self.shared.now(),
+            false => self.worker_in_run().is_some(),
+        }
+    }
+
+    /// Is true if this actor was forced and its run has not returned.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.is_forced() && self.is_at_work(&self.lapse.0.lock())
+    }
+
     /// A run begins: the clock runs, if the actor is under watch.
     #[cold]
     pub(super) fn clock_on(&self, me: &Arc<dyn AnyCell>) {
@@ -268,8 +277,8 @@ impl Head {
         state.end = End::Forced;
         // Ordering: SeqCst, see Head::is_forced().
         self.forced.store(true, Ordering::SeqCst);
-        if let Some(held) = state.held.take_if(|held| held.until > now)
-            && let Some(abandoned) = held.abandoned
+        if let Some(held) = state.held.as_mut().filter(|held| held.until > now)
+            && let Some(abandoned) = &held.abandoned
         {
             abandoned.store(true, Ordering::Relaxed);
         }

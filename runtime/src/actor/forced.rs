@@ -94,6 +94,7 @@ impl<A: Actor> Life<A> {
         head.record(EventKind::Stopped { reason: StopReason::Forced });
         head.shared.retire(head.id, &cell.ledger(0, 0));
         let _ = cell.mailbox.end(); // it was deaf before
+        head.shared.ring_ended(); // whoever shuts down may wait for this
         Ran::UserCode
     }
 }
@@ -114,7 +115,7 @@ impl<A: Actor> Context<'_, A> {
     }
 }
 
-/// What was forced, for reports.
+/// Lists those who were forced and have not returned from their runs.
 pub(crate) fn forced_paths(living: &[Arc<dyn AnyCell>]) -> Vec<String> {
-    living.iter().filter(|cell| cell.head().is_forced()).map(|cell| cell.head().path.to_string()).collect()
+    living.iter().filter(|cell| cell.head().is_stuck()).map(|cell| cell.head().path.to_string()).collect()
 }

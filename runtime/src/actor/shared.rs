@@ -204,6 +204,13 @@ impl Shared {
         self.cells.lock().values().filter_map(Weak::upgrade).collect()
     }
 
+    /// Wakes those who wait for the system's end.
+    pub(crate) fn ring_ended(&self) {
+        // Whoever waits has the lock, or looks again after this.
+        drop(self.ended.lock());
+        self.ended_bell.notify_all();
+    }
+
     /// Notes how the system ended, once.
     pub(crate) fn end(&self, exit: Exit) {
         self.ended.lock().get_or_insert(exit);

@@ -19,6 +19,8 @@ use crate::sync::Ordering;
 /// How long the drop of a system waits for its actors.
 const DROP_PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long a shutdown waits for actors that were forced and whose runs may be about to return.
+const GRACE: Duration = Duration::from_millis(100);
 /// How long after the order to stop a worker may be in one and the same run before its queue gets another thread.
 const RELIEF: Duration = Duration::from_secs(5);
 
@@ -90,7 +92,7 @@ impl ActorSystem {
         match &self.shared.dispatcher {
             // Those that were forced are at work until their runs return; here that takes no waiting.
             Dispatcher::Stepper(_) => {
-                let over = || self.exit().is_some() && self.forced().is_empty();
+                let over = || self.exit().is_some() && !self.leaves_somebody();
                 while !over() && self.step_until(deadline).is_some() {}
             }
             #[cfg(not(target_family = "wasm"))]
@@ -100,10 +102,14 @@ impl ActorSystem {
                     let left = deadline - self.now();
                     ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
                 }
-                let exited = ended.is_some();
+                let (exited, grace) = (ended.is_some(), deadline.min(self.now() + GRACE));
+                while exited && self.leaves_somebody() && self.now() < grace {
+                    let left = grace - self.now();
+                    ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
+                }
                 drop(ended);
                 match exited {
-                    true if self.forced().is_empty() => pool.stop(),
+                    true if !self.leaves_somebody() => pool.stop(),
                     true => pool.abandon(),
                     false => {}
                 }
@@ -117,6 +123,11 @@ impl ActorSystem {
     /// Lists the actors that were forced to stop and have not returned from their runs yet.
     pub fn forced(&self) -> Vec<String> {
         forced_paths(&self.shared.living())
+    }
+
+    /// Is true while an actor that was forced has not let go of what it had.
+    fn leaves_somebody(&self) -> bool {
+        self.shared.living().iter().any(|cell| cell.head().is_forced())
     }
 
     fn living_paths(&self) -> Vec<String> {
