@@ -41,7 +41,7 @@ pub(super) fn force(target: &Arc<dyn AnyCell>, by: Option<&mut Worker>) {
         }
     }
     if wake {
-        head.shared.dispatcher.schedule(target.clone().task(), by.as_deref_mut());
+        head.shared.dispatcher.schedule(target.clone().task(), head.home, by.as_deref_mut());
     }
     let children = {
         let mut book = head.children.lock();
@@ -92,6 +92,7 @@ impl<A: Actor> Life<A> {
         self.own.phase = Phase::Ended;
         head.set_state(ActorState::Stopped);
         head.record(EventKind::Stopped { reason: StopReason::Forced });
+        head.shared.dispatcher.release(head.home);
         head.shared.retire(head.id, &cell.ledger(0, 0));
         let _ = cell.mailbox.end(); // it was deaf before
         head.shared.ring_ended(); // whoever shuts down may wait for this

@@ -11,7 +11,7 @@ use super::children::Children;
 use super::failure::{Failure, catch};
 use super::shared::Shared;
 use super::watch::Mourners;
-use crate::dispatch::{Seat, Worker};
+use crate::dispatch::{Home, Post, Worker};
 use crate::id::{ActorId, MsgId};
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
@@ -23,6 +23,8 @@ pub(crate) struct Head {
     pub(crate) depth: u16,
     pub(crate) parent: Option<Arc<dyn AnyCell>>,
     pub(crate) shared: Arc<Shared>,
+    /// Where its runs and its tasks are queued.
+    pub(crate) home: Home,
     pub(crate) children: Mutex<Children>,
     pub(crate) counts: Counts,
     state: AtomicU32,
@@ -37,6 +39,8 @@ pub(crate) struct Head {
     pub(super) forced: AtomicBool,
     /// The worker's seat of the present activation; 0 between two.
     in_run: AtomicU32,
+    /// The lints raised so far, one bit each.
+    pub(super) lints: AtomicU32,
     has_orphans: AtomicBool,
     orphans: Mutex<Vec<Box<dyn Orphan>>>,
 }
@@ -85,6 +89,7 @@ impl Head {
         depth: u16,
         parent: Option<Arc<dyn AnyCell>>,
         shared: Arc<Shared>,
+        home: Home,
     ) -> Self {
         Head {
             id,
@@ -92,6 +97,7 @@ impl Head {
             depth,
             parent,
             shared,
+            home,
             children: Mutex::default(),
             counts: Counts::default(),
             state: AtomicU32::new(ActorState::Starting as u32),
@@ -102,6 +108,7 @@ impl Head {
             under_watch: AtomicBool::new(false),
             forced: AtomicBool::new(false),
             in_run: AtomicU32::new(0),
+            lints: AtomicU32::new(0),
             has_orphans: AtomicBool::new(false),
             orphans: Mutex::default(),
         }
@@ -155,9 +162,9 @@ impl Head {
     }
 
     /// Gives the worker that runs this actor now, if one does.
-    pub(crate) fn worker_in_run(&self) -> Option<Seat> {
+    pub(crate) fn worker_in_run(&self) -> Option<Post> {
         // Ordering: Relaxed, asked a whole budget after the run began.
-        Seat::of(self.in_run.load(Ordering::Relaxed))
+        Post::of(self.in_run.load(Ordering::Relaxed), self.home)
     }
 
     /// Is true once this actor was forced to stop.

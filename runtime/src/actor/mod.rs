@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`.
 
 mod actor_ref;
 pub(crate) mod budget;
@@ -26,6 +26,7 @@ pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
+mod placement;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -139,6 +140,7 @@ pub struct Props<A: Actor> {
     pub(crate) hold: u32,
     pub(crate) shutdown: Shutdown,
     pub(crate) stop_parallel: bool,
+    pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
 
@@ -163,6 +165,7 @@ impl<A: Actor> Props<A> {
             hold: HOLD,
             shutdown: Shutdown::default(),
             stop_parallel: false,
+            dispatcher: None,
             stash: stash::STASH,
         }
     }
@@ -232,6 +235,7 @@ impl<A: Actor> Clone for Props<A> {
             hold: self.hold,
             shutdown: self.shutdown,
             stop_parallel: self.stop_parallel,
+            dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }
     }

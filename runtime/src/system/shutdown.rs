@@ -11,8 +11,9 @@ use super::ActorSystem;
 use crate::actor::Exit;
 use crate::actor::cell::signal;
 use crate::actor::forced::forced_paths;
+use crate::actor::shared::Shared;
 use crate::actor::signal::Signal;
-use crate::dispatch::{Dispatcher, Due, Seat};
+use crate::dispatch::{Dispatcher, Due, Post};
 use crate::observe::StopReason;
 use crate::sync::Ordering;
 
@@ -55,14 +56,15 @@ impl ActorSystem {
         if dispatcher.is_virtual() {
             return; // time passes there, and every run ends
         }
-        let (shared, before) = (std::sync::Arc::downgrade(&self.shared), dispatcher.activations());
+        let at_work = |shared: &Shared| -> Vec<(Post, u64)> {
+            let seats = shared.living().into_iter().filter_map(|cell| cell.head().worker_in_run());
+            seats.map(|seat| (seat, shared.dispatcher.activations(seat))).collect()
+        };
+        let (shared, before) = (std::sync::Arc::downgrade(&self.shared), at_work(&self.shared));
         let relieve = move || {
             let Some(shared) = shared.upgrade() else { return };
-            let now = shared.dispatcher.activations();
-            let held = |worker: &Seat| before.get(worker.index) == now.get(worker.index);
-            let workers = shared.living().into_iter().filter_map(|cell| cell.head().worker_in_run());
-            for worker in workers.filter(held) {
-                shared.dispatcher.replace(Some(worker));
+            for (seat, _) in at_work(&shared).iter().filter(|held| before.contains(held)) {
+                shared.dispatcher.replace(Some(*seat));
             }
         };
         dispatcher.set_timer(self.now() + RELIEF, Due::Wish(Box::new(relieve)));
