@@ -74,8 +74,10 @@ impl<A: Actor> Life<A> {
         if !head.claim_end() {
             return Ran::UserCode; // a drop has taken too long
         }
+        cell.post.detach(head.id);
         self.own.phase = Phase::Ended;
         head.set_state(ActorState::Stopped);
+        head.close_annex();
         head.record(EventKind::Stopped { reason });
         head.shared.retire(head.id, &cell.ledger(0, 0));
         head.shared.dispatcher.release(head.home);

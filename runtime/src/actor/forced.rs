@@ -89,8 +89,10 @@ impl<A: Actor> Life<A> {
         bury(cell, left);
         head.settle_orphans(Fate::Stopped);
         self.unwatch_all(cell, worker);
+        cell.post.detach(head.id);
         self.own.phase = Phase::Ended;
         head.set_state(ActorState::Stopped);
+        head.close_annex();
         head.record(EventKind::Stopped { reason: StopReason::Forced });
         head.shared.dispatcher.release(head.home);
         head.shared.retire(head.id, &cell.ledger(0, 0));
@@ -103,7 +105,7 @@ impl<A: Actor> Life<A> {
 impl Head {
     /// Drops what a forced actor has sent.
     pub(super) fn abandon<T>(&self, message: T) {
-        self.shared.late_drop(self.id, MsgId(0), DropReason::Abandoned);
+        self.shared.drop_late(self.id, MsgId(0), DropReason::Abandoned);
         self.discard(MESSAGE_DROP, message);
     }
 }

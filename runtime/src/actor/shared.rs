@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use super::cell::AnyCell;
 use super::failure::Report;
+use super::faults::Faults;
 use crate::dispatch::Dispatcher;
 use crate::id::{ActorId, MsgId};
 use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
@@ -51,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) log: Log,
     pub(crate) cells: Mutex<BTreeMap<ActorId, Weak<dyn AnyCell>>>,
     pub(crate) asks: AskCounts,
+    pub(crate) faults: Faults,
     pub(crate) ended: Mutex<Option<Exit>>,
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
@@ -76,6 +78,7 @@ impl Shared {
             log,
             cells: Mutex::default(),
             asks: AskCounts::default(),
+            faults: Faults::default(),
             ended: Mutex::default(),
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
@@ -145,8 +148,13 @@ impl Shared {
         self.note_dead_letter(to, path, message, reason);
     }
 
-    /// Counts a message that was dropped on its way, or before it was on it.
-    pub(crate) fn late_drop(&self, to: ActorId, message: MsgId, reason: DropReason) {
+    /// Counts a message that was dropped before it reached any actor's mailbox.
+    pub(crate) fn late_drop(&self, to: ActorId, reason: DropReason) {
+        self.drop_late(to, MsgId(0), reason);
+    }
+
+    /// Counts a message of this number that was dropped on its way, or before it was on it.
+    pub(crate) fn drop_late(&self, to: ActorId, message: MsgId, reason: DropReason) {
         {
             let mut retired = self.retired.lock();
             retired.sent += 1;
@@ -209,6 +217,11 @@ impl Shared {
         // Whoever waits has the lock, or looks again after this.
         drop(self.ended.lock());
         self.ended_bell.notify_all();
+    }
+
+    /// Finds a living cell.
+    pub(crate) fn cell(&self, actor: ActorId) -> Option<Arc<dyn AnyCell>> {
+        self.cells.lock().get(&actor)?.upgrade()
     }
 
     /// Notes how the system ended, once.
