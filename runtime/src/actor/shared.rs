@@ -5,9 +5,10 @@ use std::sync::{Arc, Weak};
 
 use super::cell::AnyCell;
 use super::failure::Report;
+use super::faults::Faults;
 use crate::dispatch::Dispatcher;
 use crate::id::{ActorId, MsgId};
-use crate::observe::{Asks, DeadLetterReason, EventKind, Ledger, Level, Log};
+use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
 use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::Instant;
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) log: Log,
     pub(crate) cells: Mutex<BTreeMap<ActorId, Weak<dyn AnyCell>>>,
     pub(crate) asks: AskCounts,
+    pub(crate) faults: Faults,
     pub(crate) ended: Mutex<Option<Exit>>,
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
@@ -69,6 +71,7 @@ impl Shared {
             log,
             cells: Mutex::default(),
             asks: AskCounts::default(),
+            faults: Faults::default(),
             ended: Mutex::default(),
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
@@ -137,6 +140,16 @@ impl Shared {
         self.note_dead_letter(to, path, message, reason);
     }
 
+    /// Counts a message that was dropped before it reached any actor's mailbox.
+    pub(crate) fn late_drop(&self, to: ActorId, reason: DropReason) {
+        {
+            let mut retired = self.retired.lock();
+            retired.sent += 1;
+            retired.dropped += 1;
+        }
+        self.record(to, EventKind::Dropped { reason, message: MsgId(0) });
+    }
+
     /// Keeps a dead letter for inspection and logs it.
     pub(crate) fn note_dead_letter(
         &self,
@@ -164,6 +177,11 @@ impl Shared {
     /// Lists the living cells in the order of creation.
     pub(crate) fn living(&self) -> Vec<Arc<dyn AnyCell>> {
         self.cells.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Finds a living cell.
+    pub(crate) fn cell(&self, actor: ActorId) -> Option<Arc<dyn AnyCell>> {
+        self.cells.lock().get(&actor)?.upgrade()
     }
 
     /// Notes how the system ended, once.

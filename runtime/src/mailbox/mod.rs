@@ -64,6 +64,17 @@ pub(crate) enum Pushed<T> {
     Closed(Envelope<T>),
 }
 
+/// What became of the wish to wake an owner that has nothing in its own lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nudged {
+    /// It was idle and is now marked scheduled: the caller schedules it.
+    Woken,
+    /// It is queued or running.
+    Awake,
+    /// It could not read a message now.
+    Unable,
+}
+
 /// Two lanes; `T` is the user item, `S` the system signal.
 pub(crate) struct Lanes<T, S> {
     inner: Mutex<Inner<T, S>>,
@@ -238,6 +249,29 @@ impl<T: Ordered, S> Lanes<T, S> {
         left
     }
 
+    /// Is true if a signal waits.
+    pub(crate) fn has_signals(&self) -> bool {
+        // Ordering: Acquire, as in next_signal().
+        self.signals.load(Ordering::Acquire) > 0
+    }
+
+    /// Looks at what is queued, in the order in which it would be taken.
+    pub(crate) fn look(&self, mut see: impl FnMut(&Envelope<T>)) {
+        self.inner.lock().user.iter().for_each(&mut see);
+    }
+
+    /// Takes one queued item out of turn.
+    pub(crate) fn pick(&self, id: MsgId) -> Option<Envelope<T>> {
+        let mut inner = self.inner.lock();
+        let at = inner.user.iter().position(|envelope| envelope.id == id)?;
+        let picked = inner.user.remove(at)?;
+        inner.own -= usize::from(picked.item.is_own());
+        let granted = inner.grant(self.capacity);
+        drop(inner);
+        granted.into_iter().for_each(|waker| waker.wake());
+        Some(picked)
+    }
+
     /// Counts the user messages queued here.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
@@ -262,6 +296,20 @@ impl<T: Ordered, S> Lanes<T, S> {
         let readable = !inner.paused && (more || !inner.user.is_empty());
         inner.scheduled = readable || !inner.system.is_empty();
         inner.scheduled
+    }
+
+    /// Marks an idle owner as scheduled, for work that lies elsewhere.
+    pub(crate) fn nudge(&self) -> Nudged {
+        let mut inner = self.inner.lock();
+        if inner.closed || inner.paused {
+            return Nudged::Unable;
+        }
+        if std::mem::replace(&mut inner.scheduled, true) { Nudged::Awake } else { Nudged::Woken }
+    }
+
+    /// Counts a message as accepted that the owner has taken from elsewhere.
+    pub(crate) fn adopt(&self) {
+        self.inner.lock().accepted += 1;
     }
 
     /// Stops or allows the reading of the user lane. To be called by the running owner only.
