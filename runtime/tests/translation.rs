@@ -328,10 +328,10 @@ fn b_an_aggregator_whose_part_is_lost_gives_up_and_its_client_hears() {
     let heard = heard.lock().expect("no panic before");
     let lost: Vec<_> = heard.iter().filter(|(answer, _)| answer.is_err()).collect();
     assert_eq!(lost.len(), 4);
-    assert!(
-        lost.iter().all(|(answer, took)| *answer == Err(AskError::NoReply) && *took == PATIENCE),
-        "{lost:?}"
-    );
+    // An aggregator that is made while services keep all eight threads begins its patience when one is free.
+    let in_time = |took: Duration| (PATIENCE..=PATIENCE + SERVICE).contains(&took);
+    let gave_up = |(answer, took): &&(_, Duration)| *answer == Err(AskError::NoReply) && in_time(*took);
+    assert_eq!(lost.iter().filter(|one| gave_up(one)).count(), 4, "{lost:?}");
     drop(heard);
     check_end(&system);
 }
