@@ -22,7 +22,9 @@ const PARTS: u64 = 5;
 const POOL_PROGRAMS: u64 = 300;
 
 /// What must be seen in the programs, so that they prove something.
-const EXPECTED: [&str; 47] = [
+const EXPECTED: [&str; 49] = [
+    "Forced",
+    "dropped: abandoned",
     "AwaitingRoom",
     "RoomFound",
     "Notified",
