@@ -211,7 +211,8 @@ fn chaos(seed: u64, again: Option<&ActorSystem>) -> ActorSystem {
         let next = actors[(n + 1) % 3].clone();
         scripted::run(actor, move |cx| {
             (0..20).for_each(|k| cx.tell(&next, Msg::Say(k)));
-            Ok(cx.timers().fixed_rate("tick", MS, || Msg::Say(99))?)
+            cx.timers().fixed_rate("tick", MS, || Msg::Say(99))?;
+            Ok(())
         });
     }
     let mut faults = Faults::on(&system);

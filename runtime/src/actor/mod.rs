@@ -13,6 +13,7 @@
 //! `context`, `handlers`, `timers`, `receive_timeout`, `stash`, `watch`, `outbox`, `placement`, `feed`, `letters`, `groups`.
 
 mod actor_ref;
+pub(crate) mod budget;
 pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
@@ -24,6 +25,7 @@ pub(crate) mod faults;
 pub(crate) mod feed;
 pub(crate) mod groups;
 mod handlers;
+pub(crate) mod forced;
 pub(crate) mod head;
 pub(crate) mod letters;
 pub(crate) mod life;
@@ -45,6 +47,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
+pub use budget::Shutdown;
 pub use context::Context;
 pub use failure::Failure;
 pub use groups::JoinError;
@@ -147,6 +150,8 @@ pub struct Props<A: Actor> {
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
     pub(crate) letters: letters::LetterRules<A::Msg>,
+    pub(crate) shutdown: Shutdown,
+    pub(crate) stop_parallel: bool,
     pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
@@ -171,6 +176,8 @@ impl<A: Actor> Props<A> {
             keep: None,
             hold: HOLD,
             letters: letters::LetterRules::default(),
+            shutdown: Shutdown::default(),
+            stop_parallel: false,
             dispatcher: None,
             stash: stash::STASH,
         }
@@ -206,6 +213,18 @@ impl<A: Actor> Props<A> {
         self
     }
 
+    /// Says how long this actor may take to stop when it is ordered to from above (default 5 s of its own work).
+    pub fn shutdown(mut self, budget: Shutdown) -> Self {
+        self.shutdown = budget;
+        self
+    }
+
+    /// Stops this actor's children all at once, and not one after another, last started first.
+    pub fn stop_parallel(mut self) -> Self {
+        self.stop_parallel = true;
+        self
+    }
+
     /// Keeps a copy of each message while it is handled, so that `pre_restart` gets the one that failed, panics included.
     /// Costs one clone per message.
     pub fn keep_failing_message(mut self) -> Self
@@ -228,6 +247,8 @@ impl<A: Actor> Clone for Props<A> {
             keep: self.keep,
             hold: self.hold,
             letters: self.letters,
+            shutdown: self.shutdown,
+            stop_parallel: self.stop_parallel,
             dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }
