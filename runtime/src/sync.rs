@@ -69,6 +69,13 @@ impl Counter {
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// Sets it; only its one writer may call this.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn set(&self, n: u64) {
+        // Ordering: Relaxed, as in add().
+        self.0.store(n, Ordering::Relaxed);
+    }
 }
 
 /// Waits on `condvar` for at most `limit`.

@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `watch`, `outbox`.
+//! `context`, `timers`, `watch`, `outbox`, `placement`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -24,6 +24,7 @@ pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
+mod placement;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -132,6 +133,7 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) dispatcher: Option<Arc<str>>,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -153,6 +155,7 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            dispatcher: None,
         }
     }
 
@@ -207,6 +210,7 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            dispatcher: self.dispatcher.clone(),
         }
     }
 }
