@@ -268,7 +268,7 @@ impl<M: Send + 'static> Cell<M> {
 
     pub(crate) fn wake(self: &Arc<Self>, wake: bool, by: Option<&mut Worker>) {
         if wake {
-            self.head.shared.dispatcher.schedule(self.clone(), by);
+            self.head.shared.dispatcher.schedule(self.clone(), self.head.home, by);
         }
     }
 }

@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -24,6 +24,7 @@ pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
+mod placement;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -135,6 +136,7 @@ pub struct Props<A: Actor> {
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
     pub(crate) stash: u32,
+    pub(crate) dispatcher: Option<Arc<str>>,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -157,6 +159,7 @@ impl<A: Actor> Props<A> {
             keep: None,
             hold: HOLD,
             stash: stash::STASH,
+            dispatcher: None,
         }
     }
 
@@ -212,6 +215,7 @@ impl<A: Actor> Clone for Props<A> {
             keep: self.keep,
             hold: self.hold,
             stash: self.stash,
+            dispatcher: self.dispatcher.clone(),
         }
     }
 }

@@ -8,6 +8,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::behaviours::{Board, Msg, Spawn, has_actor, spawn_node};
 use super::meta::{EdgeMeta, NodeMeta};
@@ -16,7 +17,7 @@ use super::streams::Stream;
 use crate::actor::{Actor, ActorRef, Props, SpawnError};
 use crate::id::ActorId;
 use crate::routing::Router;
-use crate::system::{ActorSystem, BuildError, Builder};
+use crate::system::{ActorSystem, BuildError, Builder, CostModel, DispatcherSettings};
 
 /// Turns in which a Stepper must have made all actors.
 const SETUP_TURNS_MAX: u64 = 1_000_000;
@@ -115,7 +116,7 @@ impl Run {
             On::Stepper => builder.stepper(),
             On::Pool => builder.pool(),
         };
-        let builder = if plan.settings.flag("seeded_order") { builder.seeded_order() } else { builder };
+        let builder = with_settings(builder, &plan);
         let system = settings(builder.seed(plan.seed)).build().map_err(RunError::System)?;
         let actors = (0..plan.nodes.len()).filter(|&i| has_actor(&plan, i)).count();
         let (nodes, edges) = super::meta::of(&plan);
@@ -218,6 +219,27 @@ impl Run {
     pub fn passed(&self, edge: usize) -> u64 {
         self.board.edges.get(edge).map_or(0, |e| e.passed())
     }
+}
+
+/// Sets up the system as the document says.
+fn with_settings(builder: Builder, plan: &Plan) -> Builder {
+    let settings = &plan.settings;
+    let price = |key| Duration::from_nanos(settings.count(key));
+    let costs = CostModel::free().activation(price("activation_ns")).message(price("message_ns"));
+    let builder = builder.costs(costs.task(price("task_ns")));
+    let builder = builder.throughput_deadline(settings.millis("deadline_ms"));
+    let builder = if settings.flag("seeded_order") { builder.seeded_order() } else { builder };
+    plan.dispatchers.iter().fold(builder, |builder, row| {
+        let workers = usize::try_from(row.count("workers")).unwrap_or(1);
+        let settings = match row.text("kind") {
+            "pinned" => DispatcherSettings::pinned(),
+            "blocking" => DispatcherSettings::blocking(workers),
+            _ => DispatcherSettings::pool(workers),
+        };
+        let throughput = u32::try_from(row.count("throughput")).unwrap_or(u32::MAX);
+        let settings = settings.throughput(throughput).throughput_deadline(row.millis("deadline_ms"));
+        builder.dispatcher(row.text("name"), settings)
+    })
 }
 
 fn places(plan: &Plan) -> Vec<Option<(usize, usize)>> {

@@ -25,6 +25,8 @@ pub struct Plan {
     pub batch: u32,
     /// Settings of the system, defaults filled in.
     pub settings: Params,
+    /// Named dispatchers in the order of the document, defaults filled in.
+    pub dispatchers: Vec<Params>,
     /// Nodes in the order of the document.
     pub nodes: Vec<PlanNode>,
     /// Edges in the order of the document.
@@ -46,6 +48,8 @@ pub struct PlanNode {
     pub kind: &'static Kind,
     /// The index of its supervisor.
     pub parent: Option<usize>,
+    /// The name of the dispatcher that runs it, if that is not the system's own.
+    pub dispatcher: Option<String>,
     /// All parameters, defaults filled in.
     pub params: Params,
 }

@@ -130,6 +130,8 @@ fn event(part: &Part, e: &RareEvent) -> Html {
         RareKind::Stalled => ("∞", "failed"),
         RareKind::Changed => ("✎", ""),
         RareKind::Noted => ("¶", ""),
+        RareKind::Slow => ("⧗", "failed"),
+        RareKind::ClockPushed => ("⏩", ""),
     };
     let select = part.on(Action::Select(vec![e.node.clone()]));
     html! {

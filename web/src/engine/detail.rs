@@ -5,7 +5,7 @@ use footlights::scenario::meta::EdgeKind as Drawn;
 use footlights::scenario::{self, NodeState as Seen, Run};
 
 use super::protocol::{
-    Counter, Decision, DocError, EdgeKind, EdgeMeta, MailboxDetail, NodeDetail, NodeMeta, Turn,
+    Counter, Decision, DocError, EdgeKind, EdgeMeta, Fact, MailboxDetail, NodeDetail, NodeMeta, Turn,
 };
 use super::rows;
 
@@ -78,7 +78,19 @@ pub fn of(run: &Run, node: usize, turn: Turn, decisions: Vec<Decision>) -> Optio
         state: rows::state(seen.state).name().into(),
         restarts: seen.restarts,
         decisions,
+        facts: facts(run, node),
     })
+}
+
+/// Says what else there is to know of a node.
+fn facts(run: &Run, node: usize) -> Vec<Fact> {
+    let fact = |name: &str, value: String| Fact { name: name.into(), value };
+    let plan = &run.plan().nodes[node];
+    let mut facts = Vec::new();
+    if plan.kind.may_have_dispatcher() {
+        facts.push(fact("dispatcher", plan.dispatcher.clone().unwrap_or_else(|| "default".into())));
+    }
+    facts
 }
 
 /// Lists the nodes that wait for room although nothing can happen any more.

@@ -17,6 +17,8 @@ pub fn rare(run: &Run, event: &Event) -> Option<(RareEvent, usize)> {
         EventKind::Dropped { .. } => (RareKind::Dropped, event.actor),
         EventKind::DeadLettered { .. } => (RareKind::DeadLettered, event.actor),
         EventKind::Note { .. } => (RareKind::Noted, event.actor),
+        EventKind::SlowHandler { .. } | EventKind::LintRaised { .. } => (RareKind::Slow, event.actor),
+        EventKind::ClockPushed => (RareKind::ClockPushed, event.actor),
         _ => return None,
     };
     let index = run.node_of(actor)?;
@@ -83,6 +85,13 @@ fn words(run: &Run, kind: &EventKind) -> String {
         EventKind::Handled { message, took_ns } => format!("message {message} took {}", millis(*took_ns)),
         EventKind::TimerSet { due } => format!("due at {due:?}"),
         EventKind::HookFailed { hook, text } => format!("{hook}: {text}"),
+        EventKind::SlowHandler { took_ns } => {
+            format!("a run kept its worker for {}, more than 100 ms", millis(*took_ns))
+        }
+        EventKind::LintRaised { lint, ns } => format!("{} ({})", lint.why(), millis(*ns)),
+        EventKind::ClockPushed => {
+            "100,000 runs at one instant: each further one costs 1 µs until nothing is left to do".into()
+        }
         _ => String::new(),
     }
 }

@@ -85,6 +85,10 @@ impl FrontEnd {
             None => {
                 let request = Request { missing: self.parts.len(), sum: 0, task: task.clone() };
                 let aggregator = Aggregator::props(&self.board, self.node, request, settings.timeout);
+                let aggregator = match &self.board.plan.nodes[self.node].dispatcher {
+                    Some(name) => aggregator.dispatcher(name),
+                    None => aggregator,
+                };
                 let aggregator = cx.spawn(&format!("a{number}"), aggregator)?;
                 self.board.own_for_a_while(aggregator.id(), self.node);
                 let reply = Arc::new(ReplyTo { to: aggregator, node: self.node });

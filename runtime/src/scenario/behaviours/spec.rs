@@ -2,14 +2,19 @@
 
 use std::time::Duration;
 
-use super::super::plan::Params;
+use super::super::plan::{Params, PlanNode};
 use super::Msg;
 use crate::actor::{Actor, Props};
 use crate::mailbox::{Mailbox, OverflowStrategy};
 use crate::supervise::{Backoff, Directive, FailureKind, RestartType, Strategy, Window};
 
-/// Gives an actor what its node says of its mailbox and its restarts.
-pub(super) fn apply<A: Actor<Msg = Msg>>(params: &Params, props: Props<A>) -> Props<A> {
+/// Gives an actor what its node says of its mailbox, its restarts and its dispatcher.
+pub(super) fn apply<A: Actor<Msg = Msg>>(node: &PlanNode, props: Props<A>) -> Props<A> {
+    let params = &node.params;
+    let props = match &node.dispatcher {
+        Some(name) => props.dispatcher(name),
+        None => props,
+    };
     let restart_type = match params.text("restart") {
         "permanent" => RestartType::Permanent,
         "temporary" => RestartType::Temporary,

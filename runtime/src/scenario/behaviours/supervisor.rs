@@ -40,15 +40,15 @@ impl Spawn for Context<'_, Supervisor> {
 /// Gives a node its actor; a node without one of its own, such as a router that stands behind none, is passed over.
 pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -> Result<(), SpawnError> {
     let plan = &board.plan.nodes[node];
-    let (name, params) = (plan.id.as_str(), &plan.params);
+    let name = plan.id.as_str();
     let actor = match plan.kind.name {
-        "source" => by.spawn(name, apply(params, Source::props(board, node)))?,
-        "master" => by.spawn(name, apply(params, Master::props(board, node)))?,
-        "worker" => by.spawn(name, apply(params, Worker::props(board, node)))?,
-        "collector" => by.spawn(name, apply(params, Collector::props(board, node)))?,
-        "front_end" => by.spawn(name, apply(params, FrontEnd::props(board, node)))?,
-        "supervisor" => by.spawn(name, apply(params, Supervisor::props(board, node)))?,
-        "to_stream" => by.spawn(name, apply(params, Bridge::props(board, node)))?,
+        "source" => by.spawn(name, apply(plan, Source::props(board, node)))?,
+        "master" => by.spawn(name, apply(plan, Master::props(board, node)))?,
+        "worker" => by.spawn(name, apply(plan, Worker::props(board, node)))?,
+        "collector" => by.spawn(name, apply(plan, Collector::props(board, node)))?,
+        "front_end" => by.spawn(name, apply(plan, FrontEnd::props(board, node)))?,
+        "supervisor" => by.spawn(name, apply(plan, Supervisor::props(board, node)))?,
+        "to_stream" => by.spawn(name, apply(plan, Bridge::props(board, node)))?,
         "router" if board.plan.is_behind_router(node) => {
             by.spawn(&format!("{name}.door"), Door::props(board, node))?
         }

@@ -41,10 +41,42 @@ const SOURCE: Kind = Kind {
             .when("pattern", &["burst"])
             .slider(1.0, 10_000.0, Scale::Log),
         Param::int("count", "Count", (0, 1_000_000_000), 0, "sends no more after so many; 0 = never"),
+        KEYS,
+        PRIORITY,
+        URGENT_EVERY,
         RESTART,
         HOLD,
     ],
 };
+
+const MARKS: &str = "Its messages";
+
+const KEYS: Param = Param::int(
+    "keys",
+    "Different keys",
+    (0, 1_000_000),
+    0,
+    "how many things its messages are about, in turn; 0 = each about another one",
+)
+.section(MARKS);
+
+const PRIORITY: Param = Param::int(
+    "priority",
+    "Priority",
+    (0, 255),
+    128,
+    "how urgent they are for mailboxes by priority; 0 first",
+)
+.section(MARKS);
+
+const URGENT_EVERY: Param = Param::int(
+    "urgent_every",
+    "Urgent every",
+    (0, 1_000_000),
+    0,
+    "each so many-th is urgent: priority 0, and the control lane where there is one; 0 = none",
+)
+.section(MARKS);
 
 const MASTER: Kind = Kind {
     name: "master",
@@ -100,6 +132,9 @@ const MASTER: Kind = Kind {
             0.0,
             "abort if not done by then; 0 = never",
         ),
+        KEYS,
+        PRIORITY,
+        URGENT_EVERY,
         RESTART,
         HOLD,
     ],

@@ -306,6 +306,15 @@ impl Param {
         Param::new(key, title, doc, ParamType::Bool, Preset::Bool(default))
     }
 
+    pub(super) const fn name(
+        key: &'static str,
+        title: &'static str,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Param {
+        Param::new(key, title, doc, ParamType::Name, Preset::Text(default))
+    }
+
     pub(super) const fn text(
         key: &'static str,
         title: &'static str,

@@ -5,6 +5,7 @@
 //! I3 an edge is judged by [`wire_fault`] alone, whether it is read from a file or being dragged.
 
 mod connect;
+mod dispatchers;
 mod edges;
 mod nodes;
 mod streams;
@@ -42,6 +43,7 @@ pub fn validate(scenario: &Scenario) -> Result<Plan, Vec<DocError>> {
     let mut errors = Vec::new();
     settings(scenario, &mut errors);
     let graph = Graph::new(scenario);
+    dispatchers::check(&graph, &mut errors);
     nodes::check(&graph, &mut errors);
     edges::check(&graph, &mut errors);
     let mut plan = graph.plan();
@@ -113,7 +115,14 @@ impl<'a> Graph<'a> {
             let params = Params::resolve(kind.params, &n.params);
             nodes.push((
                 n.parent.as_deref(),
-                PlanNode { id: n.id.clone(), label, kind, parent: None, params },
+                PlanNode {
+                    id: n.id.clone(),
+                    label,
+                    kind,
+                    parent: None,
+                    dispatcher: n.dispatcher.clone(),
+                    params,
+                },
             ));
         }
         let place = |id: &str| self.node(id).and_then(|i| places[i]);
@@ -125,6 +134,7 @@ impl<'a> Graph<'a> {
             workers: self.doc.workers,
             throughput: self.doc.throughput,
             batch: self.doc.batch,
+            dispatchers: dispatchers::resolve(self),
             settings: Params::resolve(&schema::SETTINGS, &self.doc.settings),
             nodes: nodes.into_iter().map(resolve).collect(),
             edges: self.doc.edges.iter().filter_map(|e| self.plan_edge(e, &place)).collect(),
