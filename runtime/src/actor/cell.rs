@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::feed::Post;
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
 use super::signal::Signal;
@@ -46,6 +47,8 @@ pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) head: Head,
     pub(crate) mailbox: Lanes<Item<M>, Signal>,
     pub(crate) behaviour: Mutex<Box<dyn Behaviour<M>>>,
+    /// What a router has given it.
+    pub(crate) post: Post<M>,
 }
 
 /// The actor's side of a cell.
@@ -108,6 +111,7 @@ impl<M: Send + 'static> Cell<M> {
             + counts.failed.get()
             + counts.dead_lettered.get()
             + counts.dropped_own.get()
+            + counts.rerouted.get()
             + counts.stashed.get()
             + gauge.evicted;
         (gauge.accepted + gauge.in_flight as u64 + counts.stash_took.get()).saturating_sub(consumed)
@@ -117,14 +121,18 @@ impl<M: Send + 'static> Cell<M> {
     pub(crate) fn ledger(&self, batch: usize, outbox: usize) -> Ledger {
         let (gauge, counts) = (self.mailbox.gauge(), &self.head.counts);
         let in_flight = gauge.in_flight as u64;
+        // What lies in an annex is sent and queued; what was passed on is in the books of whoever took it.
+        let aside = self.head.annexed();
         Ledger {
-            sent: gauge.accepted
+            sent: (gauge.accepted
                 + in_flight
                 + outbox as u64
                 + counts.stash_took.get()
-                + counts.lost_at_door.load(Ordering::Relaxed),
+                + counts.lost_at_door.load(Ordering::Relaxed))
+            .saturating_sub(counts.rerouted.get())
+                + aside,
             handled: counts.handled.get(),
-            queued: (gauge.queued + batch + outbox) as u64 + in_flight,
+            queued: (gauge.queued + batch + outbox) as u64 + in_flight + aside,
             stashed: counts.stashed.get(),
             failed: counts.failed.get(),
             dead_lettered: counts.dead_lettered.get() + counts.dead_at_door.load(Ordering::Relaxed),
@@ -195,7 +203,8 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         let children = std::mem::take(&mut *self.head.children.lock());
         let (left, signals) = (self.mailbox.close(), self.mailbox.end());
         let behaviour = self.behaviour.try_lock().map(|mut old| std::mem::replace(&mut *old, Box::new(Gone)));
-        drop((children, left, signals, behaviour));
+        self.post.clear();
+        drop((children, left, signals, behaviour, self.head.take_annex()));
     }
 
     fn snapshot(&self) -> ActorSnapshot {
@@ -221,6 +230,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             outbox,
             busy_ns: counts.busy_ns.get(),
             blocked_ns: counts.blocked_ns.get(),
+            router: head.annex().and_then(|annex| annex.snapshot()).map(Box::new),
         }
     }
 }
@@ -259,7 +269,12 @@ pub(crate) fn unheard(target: &Arc<dyn AnyCell>, signal: Signal) {
 /// Left-over items of a closed mailbox become dead letters, except what the dead had ordered itself.
 pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<Item<M>>>) {
     let head = &cell.head;
+    let heir = cell.post.heir();
     for envelope in left {
+        let Some(envelope) = cell.pass_on(heir.as_ref(), envelope) else {
+            head.counts.rerouted.add(1);
+            continue;
+        };
         match &envelope.item {
             Item::Tick(_) | Item::StashedTick(..) | Item::Drain => {
                 head.counts.dropped_own.add(1);

@@ -145,6 +145,7 @@ impl<M: Send + 'static> Cell<M> {
     /// Counts what reached a closed mailbox. Ticks and notices were ordered by the dead: they leave no dead letter.
     fn dead_on_arrival(&self, envelope: Envelope<Item<M>>) {
         let head = &self.head;
+        let Some(envelope) = self.pass_on(self.post.heir().as_ref(), envelope) else { return };
         if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
             head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
         }

@@ -392,6 +392,12 @@ impl<M: Send + 'static> Own<M> {
         if fresh {
             let behind = cell.mailbox.take(&mut self.batch);
             self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
+            if self.quota > 0 {
+                cell.leave_feed();
+            } else if let Some(fed) = cell.take_fed() {
+                self.batch.push_back(fed);
+                self.quota = 1;
+            }
         } else if self.batch.is_empty() && self.quota > 0 {
             cell.mailbox.take(&mut self.batch);
         }
@@ -408,7 +414,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         head.shared.log.set_current(outer);
         // A run that charged time lasts until then: nobody may be let in before, so the mailbox stays scheduled.
         match head.shared.dispatcher.later() {
-            Some(_) if self.own.phase != Phase::Ended => Next::Busy,
+            Some(_) if self.own.phase != Phase::Ended => {
+                head.hold_run(true);
+                Next::Busy
+            }
             _ => self.finish(cell),
         }
     }
@@ -417,7 +426,9 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         if self.own.phase == Phase::Ended {
             return Next::Idle;
         }
+        cell.head.hold_run(false);
         match cell.mailbox.finish(!self.own.batch.is_empty()) {
+            false if cell.rest(self.own.readable()) => Next::Yield,
             false => Next::Idle,
             true if self.own.quota > 0 && self.own.readable() => Next::More,
             true => Next::Yield,

@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`, `feed`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -20,6 +20,7 @@ pub(crate) mod context;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
+pub(crate) mod feed;
 pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;

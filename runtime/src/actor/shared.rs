@@ -7,7 +7,7 @@ use super::cell::AnyCell;
 use super::failure::Report;
 use crate::dispatch::Dispatcher;
 use crate::id::{ActorId, MsgId};
-use crate::observe::{Asks, DeadLetterReason, EventKind, Ledger, Level, Log};
+use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
 use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::Instant;
@@ -135,6 +135,16 @@ impl Shared {
             retired.dead_lettered += 1;
         }
         self.note_dead_letter(to, path, message, reason);
+    }
+
+    /// Counts a message that was dropped before it reached any actor's mailbox.
+    pub(crate) fn late_drop(&self, to: ActorId, reason: DropReason) {
+        {
+            let mut retired = self.retired.lock();
+            retired.sent += 1;
+            retired.dropped += 1;
+        }
+        self.record(to, EventKind::Dropped { reason, message: MsgId(0) });
     }
 
     /// Keeps a dead letter for inspection and logs it.

@@ -64,6 +64,17 @@ pub(crate) enum Pushed<T> {
     Closed(Envelope<T>),
 }
 
+/// What became of the wish to wake an owner that has nothing in its own lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nudged {
+    /// It was idle and is now marked scheduled: the caller schedules it.
+    Woken,
+    /// It is queued or running.
+    Awake,
+    /// It could not read a message now.
+    Unable,
+}
+
 /// Two lanes; `T` is the user item, `S` the system signal.
 pub(crate) struct Lanes<T, S> {
     inner: Mutex<Inner<T, S>>,
@@ -262,6 +273,20 @@ impl<T: Ordered, S> Lanes<T, S> {
         let readable = !inner.paused && (more || !inner.user.is_empty());
         inner.scheduled = readable || !inner.system.is_empty();
         inner.scheduled
+    }
+
+    /// Marks an idle owner as scheduled, for work that lies elsewhere.
+    pub(crate) fn nudge(&self) -> Nudged {
+        let mut inner = self.inner.lock();
+        if inner.closed || inner.paused {
+            return Nudged::Unable;
+        }
+        if std::mem::replace(&mut inner.scheduled, true) { Nudged::Awake } else { Nudged::Woken }
+    }
+
+    /// Counts a message as accepted that the owner has taken from elsewhere.
+    pub(crate) fn adopt(&self) {
+        self.inner.lock().accepted += 1;
     }
 
     /// Stops or allows the reading of the user lane. To be called by the running owner only.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{DeadLetterReason, DropReason};
+use super::{DeadLetterReason, DropReason, Resized, RouteWhy};
 use crate::id::{ActorId, MsgId};
 use crate::supervise::{Decision, FailureKind};
 use crate::time::Instant;
@@ -136,6 +136,16 @@ pub enum EventKind {
     Notified { target: ActorId, reason: StopReason },
     /// A router's members changed.
     RouteesChanged { routees: u64 },
+    /// A router has one more routee.
+    RouteeAdded { routee: ActorId, routees: u64 },
+    /// A router has taken a routee out of its table; a pool's own stops when it has handled what it has.
+    RouteeRetired { routee: ActorId, routees: u64 },
+    /// A resizer has decided.
+    Resized(Box<Resized>),
+    /// A message that came too late for a retired routee goes to another one.
+    Rerouted { message: MsgId },
+    /// A router chose; `routee` is nobody where the choice is made later.
+    Routed { routee: ActorId, why: RouteWhy },
     /// Ticks of a fixed-rate timer fell due while one was queued, and were left out.
     TimerSkipped { ticks: u64 },
     /// Something that the built-in behaviours of scenarios have to say.
@@ -207,7 +217,7 @@ impl EventKind {
     pub fn level(&self) -> Level {
         use EventKind::*;
         match self {
-            Sent { .. } | Received { .. } | Handled { .. } => Level::Message,
+            Sent { .. } | Received { .. } | Handled { .. } | Routed { .. } => Level::Message,
             Stashed { .. } | Unstashed { .. } | Transition { .. } => Level::Message,
             AskBegan { .. } | AskEnded { .. } | TimerSet { .. } | TimerFired | TimerCancelled => {
                 Level::Message
@@ -261,6 +271,14 @@ impl EventKind {
             TimerSet { due } => [29, due.as_nanos(), 0, 0],
             TimerFired => [30, 0, 0, 0],
             TimerCancelled => [31, 0, 0, 0],
+            RouteeAdded { routee, routees } => [80, routee.0, *routees, 0],
+            RouteeRetired { routee, routees } => [81, routee.0, *routees, 0],
+            Resized(resized) => [82, resized.from, resized.to, resized.why.word()],
+            Rerouted { message } => [83, message.0, 0, 0],
+            Routed { routee, why } => {
+                let (code, number) = why.words();
+                [84, routee.0, code, number]
+            }
             Transition { from, to } => [60, text(from), text(to), 0],
             Stashed { message } => [61, message.0, 0, 0],
             Unstashed { messages } => [62, *messages, 0, 0],

@@ -42,6 +42,8 @@ pub enum AskError {
     NoReply,
     /// The target's mailbox had no room.
     Full,
+    /// All routees that a router had asked have failed to answer.
+    AllFailed,
     /// The system ended while somebody outside it held the reply.
     Shutdown,
 }
@@ -56,6 +58,7 @@ impl AskError {
             AskError::NoReply => 4,
             AskError::Full => 5,
             AskError::Shutdown => 6,
+            AskError::AllFailed => 7,
         }
     }
 }
@@ -69,6 +72,7 @@ impl fmt::Display for AskError {
             AskError::HandlerFailed(kind) => write!(f, "the handler failed before it answered: {kind}"),
             AskError::NoReply => write!(f, "the handler ended without an answer"),
             AskError::Full => write!(f, "the mailbox is full"),
+            AskError::AllFailed => write!(f, "nobody of those who were asked has answered"),
             AskError::Shutdown => write!(f, "the system ended before the answer came"),
         }
     }
@@ -134,7 +138,7 @@ impl<R: Send + 'static> Orphan for Dropped<R> {
     }
 }
 
-struct Slot<R: Send + 'static> {
+pub(crate) struct Slot<R: Send + 'static> {
     state: Mutex<State<R>>,
     shared: Arc<Shared>,
     target: Weak<dyn AnyCell>,
@@ -145,18 +149,28 @@ enum State<R> {
     Settled(Option<Result<R, AskError>>),
 }
 
-enum Sink<R> {
+pub(crate) enum Sink<R> {
     Future(Option<Waker>),
     Call(Box<dyn FnOnce(Result<R, AskError>) + Send>),
 }
 
 impl<R: Send + 'static> Slot<R> {
-    fn waits(&self) -> bool {
+    /// Makes the right to answer.
+    pub(crate) fn reply(self: &Arc<Self>) -> Reply<R> {
+        Reply { slot: Some(self.clone()) }
+    }
+
+    /// Makes the future of the answer.
+    pub(crate) fn answer(self: Arc<Self>) -> Ask<R> {
+        Ask { slot: self }
+    }
+
+    pub(crate) fn waits(&self) -> bool {
         matches!(*self.state.lock(), State::Waiting { .. })
     }
 
     /// Settles when what the present run does becomes visible.
-    fn settle_visibly(self: &Arc<Self>, outcome: Result<R, AskError>) {
+    pub(crate) fn settle_visibly(self: &Arc<Self>, outcome: Result<R, AskError>) {
         match self.shared.dispatcher.later() {
             None => self.settle(outcome),
             Some(at) => {
@@ -166,7 +180,7 @@ impl<R: Send + 'static> Slot<R> {
         }
     }
 
-    fn settle(self: &Arc<Self>, outcome: Result<R, AskError>) {
+    pub(crate) fn settle(self: &Arc<Self>, outcome: Result<R, AskError>) {
         let code = outcome.as_ref().map_or_else(|error| error.code(), |_| 0);
         let mut state = self.state.lock();
         let State::Waiting { sink, timer } = &mut *state else {
@@ -259,27 +273,37 @@ impl<R: Send + 'static> Drop for Ask<R> {
     }
 }
 
-/// Makes the slot and the message, and sends it.
-fn begin<M: Send + 'static, R: Send + 'static>(
-    target: &ActorRef<M>,
-    make: impl FnOnce(Reply<R>) -> M,
+/// Makes the slot of a question to `target`.
+pub(crate) fn open<R: Send + 'static>(
+    target: &Arc<dyn AnyCell>,
     timeout: Duration,
     sink: Sink<R>,
 ) -> Arc<Slot<R>> {
-    let shared = target.0.head.shared.clone();
-    let any: Arc<dyn AnyCell> = target.0.clone();
+    let shared = target.head().shared.clone();
     let state = Mutex::new(State::Waiting { sink, timer: None });
-    let slot = Arc::new(Slot { state, shared: shared.clone(), target: Arc::downgrade(&any) });
+    let slot = Arc::new(Slot { state, shared: shared.clone(), target: Arc::downgrade(target) });
     {
         let mut asks = shared.asks.0.lock();
         asks.asks += 1;
         asks.pending += 1;
     }
-    shared.record(shared.log.current(), EventKind::AskBegan { target: target.id() });
+    shared.record(shared.log.current(), EventKind::AskBegan { target: target.head().id });
     if timeout != Duration::MAX {
         arm(&slot, timeout);
     }
-    let message = make(Reply { slot: Some(slot.clone()) });
+    slot
+}
+
+/// Makes the slot and the message, and sends it.
+pub(crate) fn begin<M: Send + 'static, R: Send + 'static>(
+    target: &ActorRef<M>,
+    make: impl FnOnce(Reply<R>) -> M,
+    timeout: Duration,
+    sink: Sink<R>,
+) -> Arc<Slot<R>> {
+    let any: Arc<dyn AnyCell> = target.0.clone();
+    let slot = open(&any, timeout, sink);
+    let message = make(slot.reply());
     if let Err(refusal) = target.0.send(message, Door::Try, None) {
         slot.settle_visibly(Err(match &refusal {
             Refusal::Full(_) => AskError::Full,
