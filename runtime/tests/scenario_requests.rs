@@ -86,7 +86,7 @@ fn no_aggregator_outlives_its_request_nor_a_lost_reply_by_more_than_its_timeout(
     assert_eq!(tally(&run, "front", "aggregators_alive"), 0);
     assert_eq!(tally(&run, "clients", "answered"), 40, "a client gets what is there");
     let slowest = tally(&run, "clients", "response_ns_max") / 1_000_000;
-    assert!((1_000..1_100).contains(&slowest), "{slowest} ms");
+    assert!((1_000..=1_100).contains(&slowest), "{slowest} ms");
 }
 
 #[test]

@@ -10,13 +10,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::behaviours::{Board, Msg, Spawn, has_actor, spawn_node};
+use super::behaviours::{Board, Msg, Spawn, has_actor, spawn_node, spawn_router};
 use super::meta::{EdgeMeta, NodeMeta};
 use super::plan::Plan;
 use super::streams::Stream;
 use crate::actor::{Actor, ActorRef, Props, SpawnError};
 use crate::id::ActorId;
-use crate::routing::Router;
 use crate::system::{ActorSystem, BuildError, Builder, CostModel, DispatcherSettings};
 
 /// Turns in which a Stepper must have made all actors.
@@ -153,16 +152,8 @@ impl Run {
     }
 
     fn spawn_routers(&self) -> Result<(), SpawnError> {
-        for (i, node) in self.board.plan.nodes.iter().enumerate().filter(|(_, n)| n.kind.name == "router") {
-            let router = match node.params.text("logic") {
-                "random" => Router::random(),
-                "broadcast" => Router::broadcast(),
-                "smallest_mailbox" => Router::smallest_mailbox(),
-                _ => Router::round_robin(),
-            };
-            // Ids are unique in the document, so a router of a group finds its name free beside the group.
-            let router = self.system.spawn_router(&node.id, router.group([]))?;
-            self.board.register_router(i, &router);
+        for node in (0..self.board.plan.nodes.len()).filter(|&i| self.board.plan.is_router(i)) {
+            spawn_router(&self.board, node, &self.system)?;
         }
         Ok(())
     }

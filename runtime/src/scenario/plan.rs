@@ -73,9 +73,22 @@ impl Plan {
         self.nodes.iter().position(|n| n.id == id)
     }
 
-    /// Tells whether a router's output leads to this node.
-    pub fn is_behind_router(&self, node: usize) -> bool {
-        self.edges.iter().any(|e| e.to.0 == node && self.nodes[e.from.0].kind.name == "router")
+    /// Tells whether a node is a router: of others, or of workers that it makes.
+    pub fn is_router(&self, node: usize) -> bool {
+        matches!(self.nodes[node].kind.name, "router" | "pool")
+    }
+
+    /// Tells whether a router asks several routees for the first answer.
+    pub fn asks(&self, node: usize) -> bool {
+        let logic = self.nodes[node].params.text("logic");
+        self.is_router(node) && matches!(logic, "scatter_gather_first" | "tail_chopping")
+    }
+
+    /// Tells whether a router needs an actor in front of it: it is a routee itself, or somebody has to ask.
+    pub fn has_door(&self, node: usize) -> bool {
+        let is_routee =
+            || self.edges.iter().any(|e| e.to.0 == node && self.nodes[e.from.0].kind.name == "router");
+        self.is_router(node) && (self.asks(node) || is_routee())
     }
 
     /// Lists, for each node, the edges that leave it, in the order of the document.

@@ -9,7 +9,7 @@ use super::meta::EdgeKind;
 use super::plan::Params;
 use super::streams::Stream;
 use crate::actor::AnyRef;
-use crate::observe::ActorState;
+use crate::observe::{ActorState, RouterSnapshot};
 use crate::stream::{Activity, StreamError, StreamSnapshot, Value};
 use crate::time::Instant;
 
@@ -53,6 +53,8 @@ pub struct NodeSnapshot {
     pub overflow: &'static str,
     /// What its behaviour counts, in display order.
     pub tallies: Vec<(&'static str, u64)>,
+    /// Its table and its choices, if it is a router.
+    pub router: Option<RouterSnapshot>,
 }
 
 /// An edge at one moment.
@@ -123,7 +125,10 @@ impl Run {
             let passed = self.board.left(node);
             let (gone, mut actors) = self.board.all_actors(node);
             actors.push(router.actor());
-            return NodeSnapshot { handled: passed, ..snapshot_of(gone, &actors, self.base(node)) };
+            let seen = snapshot_of(gone, &actors, self.base(node));
+            // What a pool handles its workers handle; a router of nodes handles nothing itself.
+            let handled = if self.plan().nodes[node].kind.name == "pool" { seen.handled } else { passed };
+            return NodeSnapshot { handled, router: Some(router.snapshot()), ..seen };
         }
         let (gone, actors) = self.board.all_actors(node);
         let seen = snapshot_of(gone, &actors, self.base(node));
@@ -152,6 +157,7 @@ impl Run {
             lost: 0,
             capacity: self.nodes()[node].capacity,
             overflow: "",
+            router: None,
             tallies: names.iter().enumerate().map(|(i, name)| (*name, cell.tally(i))).collect(),
         }
     }

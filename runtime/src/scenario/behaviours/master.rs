@@ -107,7 +107,7 @@ impl Master {
             return;
         }
         let settings = self.settings();
-        let (now, reply) = (cx.now(), Arc::new(ReplyTo { to: cx.myself(), node: self.node }));
+        let (now, reply) = (cx.now(), ReplyTo::actor(cx.myself(), self.node));
         let pacer = match settings.pacing {
             Pacing::Rate(period) => Some(Pacer::start(Pattern::Constant(period), now, cx.rng())),
             _ => None,

@@ -49,7 +49,7 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
         "front_end" => by.spawn(name, apply(plan, FrontEnd::props(board, node)))?,
         "supervisor" => by.spawn(name, apply(plan, Supervisor::props(board, node)))?,
         "to_stream" => by.spawn(name, apply(plan, Bridge::props(board, node)))?,
-        "router" if board.plan.is_behind_router(node) => {
+        "router" | "pool" if board.plan.has_door(node) => {
             by.spawn(&format!("{name}.door"), Door::props(board, node))?
         }
         _ => return Ok(()),
@@ -62,7 +62,7 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
 pub(crate) fn has_actor(plan: &Plan, node: usize) -> bool {
     match plan.nodes[node].kind.name {
         "source" | "master" | "worker" | "collector" | "front_end" | "supervisor" | "to_stream" => true,
-        "router" => plan.is_behind_router(node),
+        "router" | "pool" => plan.has_door(node),
         _ => false,
     }
 }

@@ -136,17 +136,17 @@ impl Worker {
             return;
         };
         cell.add(REPLIED, 1);
-        if let Some(edge) = self.board.reply_edge(self.node, &reply) {
-            self.board.edges[edge].add(1);
-        }
-        cx.tell(&reply.to, Msg::Answer(task));
+        reply.answer(cx, &self.board, self.node, task);
     }
 }
 
 impl Actor for Worker {
     type Msg = Msg;
 
-    fn started(&mut self, _cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+    fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        if cx.incarnation() == 1 && self.board.plan.nodes[self.node].kind.name == "pool" {
+            self.board.join(self.node, cx.myself().any());
+        }
         let failing = self.knobs.get(&self.board.nodes[self.node]).fail_starts;
         let cell = &self.board.nodes[self.node];
         if cell.tally(FAILED_STARTS) >= failing {
@@ -158,7 +158,10 @@ impl Actor for Worker {
 
     fn receive(&mut self, cx: &mut Context<'_, Self>, message: Msg) -> Result<(), Failure> {
         match message {
-            Msg::Task(task) => self.serve(cx, task)?,
+            Msg::Task(mut task) => {
+                self.board.arrived(self.node, &mut task);
+                self.serve(cx, task)?;
+            }
             Msg::Due(task) => self.reply(cx, task),
             Msg::Rejected => {
                 self.board.nodes[self.node].add(REJECTED, 1);

@@ -1,14 +1,15 @@
 //! The kinds that exchange messages, and the group that supervises them.
 
 use super::param::choice;
+use super::routers;
 use super::supervision::{HOLD, RESTART, STRATEGY};
 use super::{Carries::Message, Carries::Stream, Direction::In, Direction::Out};
 use super::{Family, Kind, Param, Port, Scale, port};
 
 const HOUR: f64 = 3_600_000.0;
 
-pub(super) static KINDS: [Kind; 9] =
-    [SOURCE, MASTER, ROUTER, WORKER, FRONT_END, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
+pub(super) static KINDS: [Kind; 10] =
+    [SOURCE, MASTER, ROUTER, POOL, WORKER, FRONT_END, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
 
 const IN: Port = port("in", In, Message, "messages to handle").many().optional();
 const OUT: Port = port("out", Out, Message, "messages it sends");
@@ -146,19 +147,19 @@ const ROUTER: Kind = Kind {
     title: "Router",
     doc: "gives each message to one of its routees, or to all; routed in the sender",
     ports: &[IN, port("out", Out, Message, "the routees").many()],
-    params: &[Param::choice(
-        "logic",
-        "Logic",
-        &[
-            choice("round_robin", "Round robin"),
-            choice("random", "Random"),
-            choice("smallest_mailbox", "Smallest mailbox"),
-            choice("broadcast", "Broadcast"),
-        ],
-        "round_robin",
-        "how a routee is chosen",
-    )],
+    params: &routers::ROUTER,
 };
+
+const POOL: Kind = Kind {
+    name: "pool",
+    family: Family::Actor,
+    title: "Router pool",
+    doc: "a router that makes its own workers, supervises them, and replaces those that end",
+    ports: &[IN, port("out", Out, Message, "what its workers forward").needed_when("then", &["forward"])],
+    params: &POOL_PARAMS,
+};
+
+static POOL_PARAMS: [Param; 2 + 3 + WORK.len() + 8] = routers::pool(&WORK);
 
 const WORKER: Kind = Kind {
     name: "worker",
@@ -166,83 +167,80 @@ const WORKER: Kind = Kind {
     title: "Worker",
     doc: "spends its service time on each message, may fail, then forwards or replies",
     ports: &[IN, port("out", Out, Message, "what it forwards").needed_when("then", &["forward"])],
-    params: &[
-        Param::choice(
-            "cost",
-            "Spends",
-            &[choice("work", "CPU time"), choice("block", "A blocking call")],
-            "work",
-            "whether the service time is computing or waiting; both occupy a core of the run",
-        ),
-        SERVICE,
-        Param::millis("mean_ms", "Service time", (0.0, HOUR), 10.0, "mean time per message").live().slider(
-            0.0,
-            2_000.0,
-            Scale::Linear,
-        ),
-        Param::choice(
-            "failure",
-            "Fails",
-            &[choice("none", "Never"), choice("nth", "Every nth"), choice("probability", "By chance")],
-            "none",
-            "when handling a message fails",
-        )
-        .live()
-        .fault(),
-        Param::int(
-            "nth",
-            "Every",
-            (1, 1_000_000),
-            10,
-            "each so many-th message fails, counted over restarts",
-        )
+    params: &WORK,
+};
+
+/// The settings of a worker, alone or in a pool.
+const WORK: [Param; 15] = [
+    Param::choice(
+        "cost",
+        "Spends",
+        &[choice("work", "CPU time"), choice("block", "A blocking call")],
+        "work",
+        "whether the service time is computing or waiting; both occupy a core of the run",
+    ),
+    SERVICE,
+    Param::millis("mean_ms", "Service time", (0.0, HOUR), 10.0, "mean time per message").live().slider(
+        0.0,
+        2_000.0,
+        Scale::Linear,
+    ),
+    Param::choice(
+        "failure",
+        "Fails",
+        &[choice("none", "Never"), choice("nth", "Every nth"), choice("probability", "By chance")],
+        "none",
+        "when handling a message fails",
+    )
+    .live()
+    .fault(),
+    Param::int("nth", "Every", (1, 1_000_000), 10, "each so many-th message fails, counted over restarts")
         .live()
         .fault()
         .when("failure", &["nth"])
         .slider(1.0, 100.0, Scale::Log),
-        Param::num("percent", "Chance", (0.0, 100.0), 10.0, "share of messages that fail")
-            .unit("%")
-            .live()
-            .fault()
-            .when("failure", &["probability"])
-            .slider(0.0, 100.0, Scale::Linear),
-        Param::flag("retry", "Retry", false, "forward the failing message to itself before a restart"),
-        Param::choice(
-            "then",
-            "Then",
-            &[
-                choice("forward", "Forwards it"),
-                choice("reply", "Replies"),
-                choice("reply_after", "Replies later"),
-                choice("absorb", "Keeps it"),
-            ],
-            "forward",
-            "what it does with a handled message",
-        ),
-        Param::millis(
-            "delay_ms",
-            "Later by",
-            (0.0, HOUR),
-            1_000.0,
-            "a timer that runs between the message and its reply",
-        )
+    Param::num("percent", "Chance", (0.0, 100.0), 10.0, "share of messages that fail")
+        .unit("%")
         .live()
-        .when("then", &["reply_after"])
-        .slider(0.0, 10_000.0, Scale::Linear),
-        Param::int("fail_starts", "Failed starts", (0, 1_000), 0, "its first so many starts fail").fault(),
-        Param::int(
-            "stop_after",
-            "Stops itself after",
-            (0, 1_000_000_000),
-            0,
-            "ends by itself each time that it has handled so many more; 0 = never",
-        ),
-        CAPACITY,
-        OVERFLOW,
-        RESTART,
-        HOLD,
-    ],
-};
+        .fault()
+        .when("failure", &["probability"])
+        .slider(0.0, 100.0, Scale::Linear),
+    Param::flag("retry", "Retry", false, "forward the failing message to itself before a restart"),
+    Param::choice(
+        "then",
+        "Then",
+        &[
+            choice("forward", "Forwards it"),
+            choice("reply", "Replies"),
+            choice("reply_after", "Replies later"),
+            choice("absorb", "Keeps it"),
+        ],
+        "forward",
+        "what it does with a handled message",
+    ),
+    Param::millis(
+        "delay_ms",
+        "Later by",
+        (0.0, HOUR),
+        1_000.0,
+        "a timer that runs between the message and its reply",
+    )
+    .live()
+    .when("then", &["reply_after"])
+    .slider(0.0, 10_000.0, Scale::Linear),
+    Param::int("fail_starts", "Failed starts", (0, 1_000), 0, "its first so many starts fail").fault(),
+    Param::int(
+        "stop_after",
+        "Stops itself after",
+        (0, 1_000_000_000),
+        0,
+        "ends by itself each time that it has handled so many more; 0 = never",
+    ),
+    CAPACITY,
+    OVERFLOW,
+    RESTART,
+    HOLD,
+];
 
 const SERVICE: Param = Param::choice(
     "service",

@@ -9,6 +9,7 @@
 
 mod actors;
 mod param;
+mod routers;
 mod streams;
 mod supervision;
 mod system;
@@ -139,7 +140,7 @@ impl Kind {
 
     /// Tells whether a node of this kind may name a dispatcher.
     pub fn may_have_dispatcher(&self) -> bool {
-        self.family != Family::Stream && self.name != "router" && self.name != "to_actor"
+        self.family != Family::Stream && !matches!(self.name, "router" | "to_actor")
     }
 
     /// Tells whether a node of this kind may name a supervisor as its parent.

@@ -116,8 +116,11 @@ fn circles_of_routers(plan: &Plan, wires: &Wires, errors: &mut Vec<DocError>) {
 fn replies(plan: &Plan, wires: &Wires) -> Vec<(usize, usize)> {
     let kind = |i: usize| plan.nodes[i].kind.name;
     let then = |i: usize| plan.nodes[i].params.text("then");
-    let passes = |i: usize| kind(i) == "router" || (kind(i) == "worker" && then(i) == "forward");
-    let replies = |i: usize| kind(i) == "front_end" || (kind(i) == "worker" && then(i).starts_with("reply"));
+    let works = |i: usize| matches!(kind(i), "worker" | "pool");
+    let passes = |i: usize| kind(i) == "router" || (works(i) && then(i) == "forward");
+    // A router that asks hands the answer on; so does a pool of that kind, whatever its workers do.
+    let replies =
+        |i: usize| kind(i) == "front_end" || plan.asks(i) || (works(i) && then(i).starts_with("reply"));
     let mut found = Vec::new();
     for asker in (0..plan.nodes.len()).filter(|&i| matches!(kind(i), "master" | "front_end")) {
         let reached = reach(wires, asker, &passes);
