@@ -155,8 +155,8 @@ fn only_the_failed_worker_of_a_pool_restarts_and_who_has_ended_is_replaced() {
     let seen = look(&run, "p");
     assert_eq!(
         (seen.router.expect("a router").size(), seen.lost),
-        (1, 3),
-        "each failure took one away, the last one is left"
+        (0, 4),
+        "each failure took one away"
     );
     let run = failing("stop");
     assert_eq!(look(&run, "p").state, NodeState::Actor(footlights::observe::ActorState::Stopped));

@@ -155,22 +155,30 @@ impl Board {
         // Ordering: Release, pairs with the Acquire in epoch(): who sees the new epoch finds the new reference.
         self.epoch.fetch_add(1, Ordering::Release);
         for (router, reference) in routers {
-            if self.outgoing(router, "out").any(|e| self.plan.edges[e].to.0 == node) {
+            if self.edges_to_routees(router).any(|e| self.plan.edges[e].to.0 == node) {
                 reference.set_routees(self.routees(router));
             }
         }
     }
 
-    /// Notes the router of a node and gives it its routees.
+    /// Notes the router of a node, and gives it its routees if it has not made them.
     pub(crate) fn register_router(&self, node: usize, router: &RouterRef<Msg>) {
-        router.set_routees(self.routees(node));
+        if self.plan.nodes[node].kind.name == "router" {
+            router.set_routees(self.routees(node));
+        }
         let mut refs = self.refs.lock();
         refs.owners.insert(router.actor().id(), node);
         refs.routers.insert(node, router.clone());
     }
 
     fn routees(&self, router: usize) -> Vec<ActorRef<Msg>> {
-        self.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+        self.edges_to_routees(router).filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+    }
+
+    /// Lists the edges from a router to its routees; a pool's output leads away from them.
+    pub(crate) fn edges_to_routees(&self, router: usize) -> impl Iterator<Item = usize> {
+        let is_group = self.plan.nodes[router].kind.name == "router";
+        self.outgoing(router, "out").filter(move |_| is_group)
     }
 
     /// Lists the actors that a router leads to, those behind routers that it leads to included.

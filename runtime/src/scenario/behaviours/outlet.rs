@@ -236,7 +236,7 @@ impl Outlet {
         }
         match self.board.router(to) {
             Some(router) => {
-                let hops = self.board.outgoing(to, "out").filter_map(|e| self.hop(e));
+                let hops = self.board.edges_to_routees(to).filter_map(|e| self.hop(e));
                 let mut hops: Vec<_> = hops.map(|hop| (hop.actor.id(), hop)).collect();
                 hops.sort_by_key(|(id, _)| *id);
                 let (logic, own) = (router.logic(), Policy::of(&self.board.plan.nodes[to].params));
