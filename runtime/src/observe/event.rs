@@ -279,6 +279,9 @@ impl EventKind {
                 let (code, number) = why.words();
                 [84, routee.0, code, number]
             }
+            SlowHandler { took_ns } => [90, *took_ns, 0, 0],
+            LintRaised { lint, ns } => [91, *lint as u64, *ns, 0],
+            ClockPushed => [92, 0, 0, 0],
             Transition { from, to } => [60, text(from), text(to), 0],
             Stashed { message } => [61, message.0, 0, 0],
             Unstashed { messages } => [62, *messages, 0, 0],
