@@ -153,11 +153,7 @@ fn only_the_failed_worker_of_a_pool_restarts_and_who_has_ended_is_replaced() {
     };
     let run = failing("shrink");
     let seen = look(&run, "p");
-    assert_eq!(
-        (seen.router.expect("a router").size(), seen.lost),
-        (0, 4),
-        "each failure took one away"
-    );
+    assert_eq!((seen.router.expect("a router").size(), seen.lost), (0, 4), "each failure took one away");
     let run = failing("stop");
     assert_eq!(look(&run, "p").state, NodeState::Actor(footlights::observe::ActorState::Stopped));
     assert!(run.system().ledger().dead_lettered > 20);

@@ -206,6 +206,14 @@ impl Run {
         self.board.owner(actor)
     }
 
+    /// Gives the last part of the path of an actor that a pool has made and that still lives.
+    pub fn name_of(&self, actor: ActorId) -> Option<String> {
+        let node = self.board.owner(actor)?;
+        let (_, actors) = self.board.all_actors(node);
+        let found = actors.iter().find(|a| a.id() == actor)?;
+        found.path().rsplit('/').next().map(str::to_owned)
+    }
+
     /// Counts what has passed an edge.
     pub fn passed(&self, edge: usize) -> u64 {
         self.board.edges.get(edge).map_or(0, |e| e.passed())

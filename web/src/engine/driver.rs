@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use footlights::observe::{Event, EventKind};
 use footlights::scenario::Run;
 use footlights::scenario::document::Scenario;
 use footlights::time::Instant;
@@ -31,6 +32,8 @@ use super::why;
 const TURNS_PER_LOOK: u32 = 64;
 /// Wall time between two details of the watched node.
 const DETAIL_MS: f64 = 250.0;
+/// Choices of a router that one look tells of.
+const CHOICES_MAX: usize = 20;
 /// Decisions kept of each node.
 const DECISIONS_MAX: usize = 20;
 
@@ -375,12 +378,20 @@ impl Driver {
     fn collect(&mut self) {
         let Some(session) = &self.session else { return };
         let run = session.run();
-        let (all, next) = run.system().rare_events(self.rare_seen);
+        let (mut all, next) = run.system().rare_events(self.rare_seen);
+        // Choices are made with every message: the latest ones of the node that is looked at are enough.
+        if let Some(watched) = self.watched.filter(|&node| run.plan().is_router(node)) {
+            let chose = |e: &Event| {
+                matches!(e.kind, EventKind::Routed { .. }) && run.node_of(e.actor) == Some(watched)
+            };
+            all.extend(run.system().message_events(self.rare_seen, CHOICES_MAX, &chose));
+            all.sort_by_key(|e| e.seq);
+        }
         self.rare_seen = next;
         for event in &all {
             self.rows.note(run, event);
             let Some((event, node)) = why::rare(run, event) else { continue };
-            remember(&mut self.decisions, node, &event);
+            node.into_iter().for_each(|node| remember(&mut self.decisions, node, &event));
             match self.rare.len() < RARE_MAX {
                 true => self.rare.push(event),
                 false => {

@@ -332,6 +332,12 @@ pub enum RareKind {
     Slow,
     /// Too much free work at one instant: the clock is pushed on.
     ClockPushed,
+    /// A router's members changed.
+    Routees,
+    /// A resizer decided.
+    Resized,
+    /// A router chose; told of the selected node alone, the last ones of each look.
+    Routed,
 }
 
 /// The watched node in full.
