@@ -12,10 +12,11 @@ use std::sync::Arc;
 use super::feed::Post;
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
+use super::queue::Outlook;
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
-use crate::id::ActorId;
+use crate::id::{ActorId, MsgId};
 use crate::mailbox::{Envelope, Lanes, Ordered};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, StopReason};
 use crate::sync::{Mutex, Ordering};
@@ -61,6 +62,8 @@ pub(crate) trait Behaviour<M: Send + 'static>: Send {
     fn batch(&self) -> (usize, Option<crate::time::Instant>);
     /// Counts what waits in the outbox.
     fn outbox(&self) -> usize;
+    /// Lends the batch, while the user lane is read.
+    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>>;
 }
 
 /// The behaviour of a cell that was dismantled.
@@ -82,6 +85,10 @@ impl<M: Send + 'static> Behaviour<M> for Gone {
     fn outbox(&self) -> usize {
         0
     }
+
+    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>> {
+        None
+    }
 }
 
 /// A cell whose message type is not known.
@@ -96,6 +103,10 @@ pub(crate) trait AnyCell: Send + Sync {
     fn drain(self: Arc<Self>);
     fn snapshot(&self) -> ActorSnapshot;
     fn is_closed(&self) -> bool;
+    /// Says what it would do in its next turn.
+    fn outlook(&self) -> Outlook;
+    /// Puts a queued message at the head of the queue; false if it is not there, or if the queue is not read now.
+    fn prefer(&self, message: MsgId) -> bool;
     /// Lets go of everything that could keep other cells alive, without running user code but for drops.
     fn dismantle(&self);
 }
@@ -150,6 +161,10 @@ impl<M: Send + 'static> Runnable for Cell<M> {
         behaviour.activate(&self, run)
     }
 
+    fn actor(&self) -> ActorId {
+        self.head.id
+    }
+
     fn finish(self: Arc<Self>) -> Next {
         let mut behaviour = self.behaviour.lock();
         behaviour.finish(&self)
@@ -197,6 +212,14 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
 
     fn is_closed(&self) -> bool {
         self.mailbox.is_closed()
+    }
+
+    fn outlook(&self) -> Outlook {
+        Outlook { signals: self.mailbox.has_signals(), messages: self.queue() }
+    }
+
+    fn prefer(&self, message: MsgId) -> bool {
+        self.move_to_front(message)
     }
 
     fn dismantle(&self) {

@@ -26,7 +26,7 @@ pub(crate) enum Door {
 
 /// Whether the event Sent has been recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Logged {
+pub(super) enum Logged {
     /// When it departed.
     Before,
     /// Not yet: it is due when the message is taken in.
@@ -51,6 +51,10 @@ impl<M: Send + 'static> Cell<M> {
         let Some(at) = shared.dispatcher.later() else {
             let envelope = self.envelope(Item::Message(message));
             let stamp = envelope.stamp();
+            // Faults are planted where messages are numbered.
+            if stamp.0 != MsgId(0) && shared.faults.armed() {
+                return self.send_past_faults(envelope, door, by);
+            }
             return match self.mailbox.push_plain(envelope) {
                 Ok(wake) => {
                     self.record_sent(stamp);
@@ -60,9 +64,22 @@ impl<M: Send + 'static> Cell<M> {
                 Err(envelope) => self.enqueue(envelope, door, Logged::Now, by),
             };
         };
+        if shared.faults.armed() {
+            let envelope = self.envelope(Item::Message(message));
+            return self.send_past_faults(envelope, door, by);
+        }
+        self.send_at(at, self.envelope(Item::Message(message)), door)
+    }
+
+    /// Sends a message that becomes visible at `at`.
+    pub(super) fn send_at(
+        self: &Arc<Self>,
+        at: Instant,
+        envelope: Envelope<Item<M>>,
+        door: Door,
+    ) -> Result<(), Refusal<M>> {
         if self.mailbox.is_closed() {
             // Its fate is known now, so nothing of it need be on its way.
-            let envelope = self.envelope(Item::Message(message));
             return self.enqueue(envelope, door, Logged::Now, None);
         }
         let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
@@ -72,12 +89,12 @@ impl<M: Send + 'static> Cell<M> {
                 Some(ticket) => Some(ticket),
                 None => {
                     self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-                    return Err(Refusal::Full(message));
+                    return Err(Refusal::Full(into_message(envelope)));
                 }
             },
             _ => None,
         };
-        self.send_later(at, self.envelope(Item::Message(message)), ticket);
+        self.send_later(at, envelope, ticket);
         Ok(())
     }
 
@@ -160,7 +177,22 @@ impl<M: Send + 'static> Cell<M> {
         by: Option<&mut Worker>,
     ) -> Result<(), M> {
         let envelope = self.envelope(Item::Message(message));
-        if let Some(at) = self.head.shared.dispatcher.later() {
+        let shared = &self.head.shared;
+        if envelope.id != MsgId(0) && shared.faults.armed() {
+            return self.send_granted_past_faults(ticket, envelope, by);
+        }
+        self.send_into(shared.dispatcher.later(), ticket, envelope, by)
+    }
+
+    /// Uses granted room now, or at `at`.
+    pub(super) fn send_into(
+        self: &Arc<Self>,
+        at: Option<Instant>,
+        ticket: Ticket,
+        envelope: Envelope<Item<M>>,
+        by: Option<&mut Worker>,
+    ) -> Result<(), M> {
+        if let Some(at) = at {
             self.send_later(at, envelope, Some(ticket));
             return Ok(());
         }
@@ -186,21 +218,21 @@ impl<M: Send + 'static> Cell<M> {
         }
     }
 
-    fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
+    pub(super) fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
         let shared = &self.head.shared;
         Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now() }
     }
 
     /// Logs that a message was taken in.
     #[inline]
-    fn record_sent(&self, (message, visible_at): (MsgId, Instant)) {
+    pub(super) fn record_sent(&self, (message, visible_at): (MsgId, Instant)) {
         let shared = &self.head.shared;
         if shared.log.wants(Level::Message) {
             self.head.record(EventKind::Sent { message, from: shared.log.current(), visible_at });
         }
     }
 
-    fn enqueue(
+    pub(super) fn enqueue(
         self: &Arc<Self>,
         envelope: Envelope<Item<M>>,
         door: Door,
@@ -256,7 +288,7 @@ impl<M: Send + 'static> Cell<M> {
         }
     }
 
-    fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
+    pub(super) fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
         self.lose(&self.head.counts.dropped_at_door);
         self.head.record(EventKind::Dropped { reason, message: envelope.id });
         self.head.discard(MESSAGE_DROP, envelope);

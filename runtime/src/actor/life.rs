@@ -442,6 +442,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
     fn outbox(&self) -> usize {
         self.own.outbox.len()
     }
+
+    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<A::Msg>>>> {
+        self.own.readable().then_some(&mut self.own.batch)
+    }
 }
 
 impl<A: Actor> Life<A> {
@@ -450,8 +454,8 @@ impl<A: Actor> Life<A> {
         let mut fresh = run.fresh;
         loop {
             if self.signals(cell, run.worker) == Ran::UserCode {
-                run.limit -= 1;
-            } else if !self.own.readable() {
+                run.limit = run.limit.saturating_sub(1);
+            } else if run.limit == 0 || !self.own.readable() {
                 return;
             } else {
                 self.own.refill(cell, fresh);

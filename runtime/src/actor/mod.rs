@@ -20,12 +20,14 @@ pub(crate) mod context;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
+pub(crate) mod faults;
 pub(crate) mod feed;
 pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
 pub(crate) mod path;
 mod placement;
+pub(crate) mod queue;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -136,8 +138,8 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
-    pub(crate) stash: u32,
     pub(crate) dispatcher: Option<Arc<str>>,
+    pub(crate) stash: u32,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -159,8 +161,8 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
-            stash: stash::STASH,
             dispatcher: None,
+            stash: stash::STASH,
         }
     }
 
@@ -215,8 +217,8 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
-            stash: self.stash,
             dispatcher: self.dispatcher.clone(),
+            stash: self.stash,
         }
     }
 }

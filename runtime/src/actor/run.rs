@@ -15,7 +15,7 @@ use super::stash::{Hand, Origin};
 use crate::dispatch::Worker;
 use crate::id::MsgId;
 use crate::mailbox::Envelope;
-use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
+use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, FaultKind, Level, StopReason};
 use crate::supervise::{FailureKind, RestartType};
 use crate::time::{Instant, nanos};
 
@@ -158,7 +158,14 @@ impl<A: Actor> Life<A> {
             }
         };
         self.own.hand = hand;
-        let ran = self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message));
+        // Faults are planted where messages are logged.
+        let ran = match logged && head.shared.faults.armed() && self.fault(cell, id) {
+            true => {
+                head.discard(MESSAGE_DROP, message);
+                Err(Failure::new("fault", "the message was made to fail"))
+            }
+            false => self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)),
+        };
         match ran {
             Ok(()) => {
                 let stashed = self.own.hand.put_down();
@@ -175,6 +182,22 @@ impl<A: Actor> Life<A> {
             }
             Err(why) => self.failed(cell, why, id, kept, worker),
         }
+    }
+
+    /// Lets what a test has planted befall this run; true if the run is to fail.
+    #[cold]
+    fn fault(&self, cell: &Arc<Cell<A::Msg>>, message: MsgId) -> bool {
+        let head = &cell.head;
+        let Some((slow, fails)) = head.shared.faults.on_handling(head.id) else { return false };
+        if !slow.is_zero() {
+            head.record(EventKind::FaultInjected { fault: FaultKind::Slow, message, value_ns: nanos(slow) });
+            head.counts.busy_ns.add(nanos(slow));
+            head.shared.dispatcher.work(slow, head.home);
+        }
+        if fails {
+            head.record(EventKind::FaultInjected { fault: FaultKind::Fail, message, value_ns: 0 });
+        }
+        fails
     }
 
     /// Counts a run that failed on a message, and suspends the actor.

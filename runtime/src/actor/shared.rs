@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 
 use super::cell::AnyCell;
 use super::failure::Report;
+use super::faults::Faults;
 use crate::dispatch::Dispatcher;
 use crate::id::{ActorId, MsgId};
 use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) log: Log,
     pub(crate) cells: Mutex<BTreeMap<ActorId, Weak<dyn AnyCell>>>,
     pub(crate) asks: AskCounts,
+    pub(crate) faults: Faults,
     pub(crate) ended: Mutex<Option<Exit>>,
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
@@ -69,6 +71,7 @@ impl Shared {
             log,
             cells: Mutex::default(),
             asks: AskCounts::default(),
+            faults: Faults::default(),
             ended: Mutex::default(),
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
@@ -174,6 +177,11 @@ impl Shared {
     /// Lists the living cells in the order of creation.
     pub(crate) fn living(&self) -> Vec<Arc<dyn AnyCell>> {
         self.cells.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Finds a living cell.
+    pub(crate) fn cell(&self, actor: ActorId) -> Option<Arc<dyn AnyCell>> {
+        self.cells.lock().get(&actor)?.upgrade()
     }
 
     /// Notes how the system ended, once.

@@ -249,6 +249,29 @@ impl<T: Ordered, S> Lanes<T, S> {
         left
     }
 
+    /// Is true if a signal waits.
+    pub(crate) fn has_signals(&self) -> bool {
+        // Ordering: Acquire, as in next_signal().
+        self.signals.load(Ordering::Acquire) > 0
+    }
+
+    /// Looks at what is queued, in the order in which it would be taken.
+    pub(crate) fn look(&self, mut see: impl FnMut(&Envelope<T>)) {
+        self.inner.lock().user.iter().for_each(&mut see);
+    }
+
+    /// Takes one queued item out of turn.
+    pub(crate) fn pick(&self, id: MsgId) -> Option<Envelope<T>> {
+        let mut inner = self.inner.lock();
+        let at = inner.user.iter().position(|envelope| envelope.id == id)?;
+        let picked = inner.user.remove(at)?;
+        inner.own -= usize::from(picked.item.is_own());
+        let granted = inner.grant(self.capacity);
+        drop(inner);
+        granted.into_iter().for_each(|waker| waker.wake());
+        Some(picked)
+    }
+
     /// Counts the user messages queued here.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::code::codes;
 use super::{DeadLetterReason, DropReason, Resized, RouteWhy};
 use crate::id::{ActorId, MsgId};
 use crate::supervise::{Decision, FailureKind};
@@ -35,6 +36,22 @@ pub enum Level {
     Rare,
     /// Also every message.
     Message,
+}
+
+codes! {
+    /// Says which fault has hit a message.
+    pub enum FaultKind {
+        /// Its handling was made to fail.
+        Fail = 0, "fail";
+        /// Its handling was made to take longer.
+        Slow = 1, "slow";
+        /// It was lost on its way.
+        Drop = 2, "drop";
+        /// It arrived twice.
+        Double = 3, "double";
+        /// It arrived later.
+        Delay = 4, "delay";
+    }
 }
 
 /// Says why an actor's life ended.
@@ -156,6 +173,10 @@ pub enum EventKind {
     LintRaised { lint: Lint, ns: u64 },
     /// Too much free work at one instant: every further run costs 1 µs until nothing is left to do.
     ClockPushed,
+    /// A fault that a test had planted has hit a message; `value` is a time where the fault is one.
+    FaultInjected { fault: FaultKind, message: MsgId, value_ns: u64 },
+    /// A test has moved the clock, whatever should have happened meanwhile.
+    ClockJumped { by_ns: u64 },
     /// A command from outside was applied, such as a changed knob.
     Command { what: Arc<str> },
     /// A message was accepted.
@@ -286,9 +307,10 @@ impl EventKind {
             Stashed { message } => [61, message.0, 0, 0],
             Unstashed { messages } => [62, *messages, 0, 0],
             TimerSkipped { ticks } => [63, *ticks, 0, 0],
-            SlowHandler { took_ns } => [90, *took_ns, 0, 0],
-            LintRaised { lint, ns } => [91, *lint as u64, *ns, 0],
-            ClockPushed => [92, 0, 0, 0],
+            FaultInjected { fault, message, value_ns } => {
+                [100, u64::from(fault.code()), message.0, *value_ns]
+            }
+            ClockJumped { by_ns } => [101, *by_ns, 0, 0],
         }
     }
 }

@@ -9,7 +9,7 @@ mod log;
 pub mod route;
 pub mod snapshot;
 
-pub use event::{Decided, Event, EventKind, Level, Lint, StopReason};
+pub use event::{Decided, Event, EventKind, FaultKind, Level, Lint, StopReason};
 pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
