@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::code::codes;
 use super::{DeadLetterReason, DropReason, Resized, RouteWhy};
+use crate::code::codes;
 use crate::id::{ActorId, MsgId};
 use crate::supervise::{Decision, FailureKind};
 use crate::time::Instant;

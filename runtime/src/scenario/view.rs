@@ -3,7 +3,7 @@
 //! I1 every number was counted; where there is nothing to count there is `None`, not 0.
 //! I2 totals never fall: those of actors that a restart of their supervisor has replaced are added.
 
-use super::behaviours::{Totals, tallies_of};
+use super::behaviours::{Totals, machine, tallies_of};
 use super::build::Run;
 use super::meta::EdgeKind;
 use super::plan::Params;
@@ -55,6 +55,8 @@ pub struct NodeSnapshot {
     pub tallies: Vec<(&'static str, u64)>,
     /// Its table and its choices, if it is a router.
     pub router: Option<RouterSnapshot>,
+    /// The state that it is in, if it is a machine.
+    pub machine: Option<String>,
 }
 
 /// An edge at one moment.
@@ -140,6 +142,13 @@ impl Run {
         NodeSnapshot { state, ..seen }
     }
 
+    fn machine_state(&self, node: usize) -> Option<String> {
+        let plan = &self.plan().nodes[node];
+        let at = usize::try_from(self.board.nodes[node].tally(machine::STATE)).unwrap_or(usize::MAX);
+        (plan.kind.name == "machine")
+            .then(|| machine::names(&plan.params).get(at).map(|s| (*s).to_owned()))?
+    }
+
     /// What is known of a node without an actor.
     fn base(&self, node: usize) -> NodeSnapshot {
         let names = tallies_of(self.plan().nodes[node].kind.name);
@@ -158,6 +167,7 @@ impl Run {
             capacity: self.nodes()[node].capacity,
             overflow: "",
             router: None,
+            machine: self.machine_state(node),
             tallies: names.iter().enumerate().map(|(i, name)| (*name, cell.tally(i))).collect(),
         }
     }

@@ -134,6 +134,7 @@ fn event(part: &Part, e: &RareEvent) -> Html {
         RareKind::ClockPushed => ("⏩", ""),
         RareKind::Routees => ("⑂", ""),
         RareKind::Resized => ("↔", ""),
+        RareKind::Moved => ("⇢", ""),
         RareKind::Routed => ("→", ""),
     };
     let select = part.on(Action::Select(vec![e.node.clone()]));

@@ -94,6 +94,12 @@ fn facts(run: &Run, node: usize, seen: &NodeSnapshot) -> Vec<Fact> {
     if plan.kind.may_have_dispatcher() {
         facts.push(fact("dispatcher", plan.dispatcher.clone().unwrap_or_else(|| "default".into())));
     }
+    if let Some(state) = &seen.machine {
+        facts.push(fact("in the state", state.clone()));
+    }
+    if seen.stashed > 0 {
+        facts.push(fact("stashed", seen.stashed.to_string()));
+    }
     if let Some(router) = &seen.router {
         facts.push(fact("routees", router.size().to_string()));
         for routee in router.routees.iter().take(ROUTEES_SHOWN) {

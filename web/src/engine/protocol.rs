@@ -336,6 +336,8 @@ pub enum RareKind {
     Routees,
     /// A resizer decided.
     Resized,
+    /// A machine went from one state to another.
+    Moved,
     /// A router chose; told of the selected node alone, the last ones of each look.
     Routed,
 }

@@ -23,6 +23,7 @@ pub fn rare(run: &Run, event: &Event) -> Option<(RareEvent, Option<usize>)> {
         EventKind::RouteeAdded { .. }
         | EventKind::RouteeRetired { .. }
         | EventKind::RouteesChanged { .. } => (RareKind::Routees, event.actor),
+        EventKind::Transition { .. } => (RareKind::Moved, event.actor),
         EventKind::Resized(_) => (RareKind::Resized, event.actor),
         EventKind::Routed { .. } => (RareKind::Routed, event.actor),
         _ => return None,
@@ -93,6 +94,10 @@ fn words(run: &Run, kind: &EventKind) -> String {
             format!("{} is no routee any more: {routees} are left", who(*routee))
         }
         EventKind::Resized(resized) => resized.why(),
+        EventKind::Transition { from, to } if from == to => format!("enters {to} anew"),
+        EventKind::Transition { from, to } => format!("goes from {from} to {to}"),
+        EventKind::Stashed { message } => format!("message {message} is put aside"),
+        EventKind::Unstashed { messages } => format!("{messages} messages come back from the stash"),
         EventKind::Rerouted { message } => format!("message {message} goes to another routee"),
         EventKind::Routed { routee, why } if *routee == ActorId::NOBODY => why.why(),
         EventKind::Routed { routee, why } => format!("to {}: {}", who(*routee), why.why()),

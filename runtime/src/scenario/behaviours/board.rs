@@ -348,6 +348,11 @@ impl NodeCell {
         self.tallies[which].fetch_sub(n, Ordering::Relaxed);
     }
 
+    /// Sets `which`, that is no counter but a state.
+    pub(crate) fn put(&self, which: usize, value: u64) {
+        self.tallies[which].store(value, Ordering::Relaxed);
+    }
+
     /// Raises the counter `which` to `value`, if it is less.
     pub(crate) fn raise(&self, which: usize, value: u64) {
         self.tallies[which].fetch_max(value, Ordering::Relaxed);

@@ -11,6 +11,7 @@ mod bridge;
 mod collector;
 mod door;
 mod front_end;
+pub(super) mod machine;
 mod master;
 mod outlet;
 mod pace;
@@ -42,6 +43,7 @@ pub(crate) fn tallies_of(kind: &str) -> &'static [&'static str] {
         "collector" => collector::TALLIES,
         "to_stream" => bridge::TALLIES,
         "front_end" => front_end::TALLIES,
+        "machine" => machine::TALLIES,
         _ => &[],
     }
 }
@@ -101,8 +103,8 @@ pub(crate) struct Task {
     pub(crate) value: i64,
     /// What it is about: routers by key keep those of one key together, mailboxes can keep one of them.
     pub(crate) key: u64,
-    /// How urgent it is, 0 first; what is urgent has 0.
-    pub(crate) rank: u8,
+    /// Whether it is urgent.
+    pub(crate) is_urgent: bool,
     /// When it was made.
     pub(crate) made: Instant,
     /// Whom to answer.
@@ -114,7 +116,7 @@ pub(crate) struct Task {
 impl Task {
     /// Makes a message of no special urgency, about itself, that nobody waits for.
     pub(crate) fn new(id: u64, value: i64, made: Instant) -> Self {
-        Task { id, value, key: id, rank: Marks::USUAL, made, reply: None, via: None }
+        Task { id, value, key: id, is_urgent: false, made, reply: None, via: None }
     }
 }
 
@@ -122,25 +124,20 @@ impl Task {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks {
     keys: u64,
-    rank: u8,
     urgent_every: u64,
 }
 
 impl Marks {
-    /// The rank of a message that says nothing else.
-    pub(crate) const USUAL: u8 = 128;
-
-    /// Reads `keys`, `priority` and `urgent_every`.
+    /// Reads `keys` and `urgent_every`.
     pub(crate) fn of(params: &super::plan::Params) -> Self {
-        let rank = u8::try_from(params.count("priority")).unwrap_or(u8::MAX);
-        Marks { keys: params.count("keys"), rank, urgent_every: params.count("urgent_every") }
+        Marks { keys: params.count("keys"), urgent_every: params.count("urgent_every") }
     }
 
     /// Marks a message by its number.
     pub(crate) fn mark(self, task: Task) -> Task {
         let key = if self.keys > 0 { task.id % self.keys } else { task.id };
         let is_urgent = self.urgent_every > 0 && (task.id + 1).is_multiple_of(self.urgent_every);
-        Task { key, rank: if is_urgent { 0 } else { self.rank }, ..task }
+        Task { key, is_urgent, ..task }
     }
 }
 

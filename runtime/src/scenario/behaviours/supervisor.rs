@@ -10,6 +10,7 @@ use super::bridge::Bridge;
 use super::collector::Collector;
 use super::door::Door;
 use super::front_end::FrontEnd;
+use super::machine::Machine;
 use super::master::Master;
 use super::source::Source;
 use super::spec::{apply, strategy};
@@ -47,6 +48,7 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
         "worker" => by.spawn(name, apply(plan, Worker::props(board, node)))?,
         "collector" => by.spawn(name, apply(plan, Collector::props(board, node)))?,
         "front_end" => by.spawn(name, apply(plan, FrontEnd::props(board, node)))?,
+        "machine" => by.spawn(name, apply(plan, Machine::props(board, node)))?,
         "supervisor" => by.spawn(name, apply(plan, Supervisor::props(board, node)))?,
         "to_stream" => by.spawn(name, apply(plan, Bridge::props(board, node)))?,
         "router" | "pool" if board.plan.has_door(node) => {
@@ -61,7 +63,8 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
 /// Tells whether a node gets an actor by [`spawn_node`].
 pub(crate) fn has_actor(plan: &Plan, node: usize) -> bool {
     match plan.nodes[node].kind.name {
-        "source" | "master" | "worker" | "collector" | "front_end" | "supervisor" | "to_stream" => true,
+        "source" | "master" | "worker" | "collector" | "front_end" | "machine" | "supervisor"
+        | "to_stream" => true,
         "router" | "pool" => plan.has_door(node),
         _ => false,
     }

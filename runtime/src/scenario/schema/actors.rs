@@ -1,6 +1,7 @@
 //! The kinds that exchange messages, and the group that supervises them.
 
-use super::param::choice;
+use super::machine;
+use super::param::{choice, find, join};
 use super::routers;
 use super::supervision::{HOLD, RESTART, STRATEGY};
 use super::{Carries::Message, Carries::Stream, Direction::In, Direction::Out};
@@ -8,8 +9,8 @@ use super::{Family, Kind, Param, Port, Scale, port};
 
 const HOUR: f64 = 3_600_000.0;
 
-pub(super) static KINDS: [Kind; 10] =
-    [SOURCE, MASTER, ROUTER, POOL, WORKER, FRONT_END, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
+pub(super) static KINDS: [Kind; 11] =
+    [SOURCE, MASTER, ROUTER, POOL, WORKER, FRONT_END, MACHINE, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
 
 const IN: Port = port("in", In, Message, "messages to handle").many().optional();
 const OUT: Port = port("out", Out, Message, "messages it sends");
@@ -43,7 +44,6 @@ const SOURCE: Kind = Kind {
             .slider(1.0, 10_000.0, Scale::Log),
         Param::int("count", "Count", (0, 1_000_000_000), 0, "sends no more after so many; 0 = never"),
         KEYS,
-        PRIORITY,
         URGENT_EVERY,
         RESTART,
         HOLD,
@@ -61,21 +61,12 @@ const KEYS: Param = Param::int(
 )
 .section(MARKS);
 
-const PRIORITY: Param = Param::int(
-    "priority",
-    "Priority",
-    (0, 255),
-    128,
-    "how urgent they are for mailboxes by priority; 0 first",
-)
-.section(MARKS);
-
 const URGENT_EVERY: Param = Param::int(
     "urgent_every",
     "Urgent every",
     (0, 1_000_000),
     0,
-    "each so many-th is urgent: priority 0, and the control lane where there is one; 0 = none",
+    "each so many-th is urgent, which state machines can see; 0 = none",
 )
 .section(MARKS);
 
@@ -134,7 +125,6 @@ const MASTER: Kind = Kind {
             "abort if not done by then; 0 = never",
         ),
         KEYS,
-        PRIORITY,
         URGENT_EVERY,
         RESTART,
         HOLD,
@@ -328,6 +318,21 @@ const FRONT_END: Kind = Kind {
         HOLD,
     ],
 };
+
+const MACHINE: Kind = Kind {
+    name: "machine",
+    family: Family::Actor,
+    title: "State machine",
+    doc: "is in one of its states, and does with a message what the state says",
+    ports: &[IN, port("out", Out, Message, "what it forwards").optional()],
+    params: &MACHINE_PARAMS,
+};
+
+static MACHINE_PARAMS: [Param; 3 + 3 + 4] = join(&[
+    &machine::MACHINE,
+    &[find(&WORK, "failure"), find(&WORK, "nth"), find(&WORK, "percent")],
+    &[CAPACITY, OVERFLOW, RESTART, HOLD],
+]);
 
 const SUPERVISOR: Kind = Kind {
     name: "supervisor",

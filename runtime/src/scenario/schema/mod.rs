@@ -8,6 +8,7 @@
 //! It does not know positions, colours or locales; `title` and `doc` are the English texts.
 
 mod actors;
+mod machine;
 mod param;
 mod routers;
 mod streams;

@@ -7,6 +7,7 @@
 mod connect;
 mod dispatchers;
 mod edges;
+mod machines;
 mod nodes;
 mod streams;
 
@@ -48,6 +49,9 @@ pub fn validate(scenario: &Scenario) -> Result<Plan, Vec<DocError>> {
     edges::check(&graph, &mut errors);
     let mut plan = graph.plan();
     streams::check(&mut plan, &mut errors);
+    if errors.is_empty() {
+        machines::check(&plan, &mut errors);
+    }
     match errors.is_empty() {
         true => Ok(plan),
         false => Err(capped(errors)),

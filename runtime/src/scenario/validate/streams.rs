@@ -117,7 +117,7 @@ fn replies(plan: &Plan, wires: &Wires) -> Vec<(usize, usize)> {
     let kind = |i: usize| plan.nodes[i].kind.name;
     let then = |i: usize| plan.nodes[i].params.text("then");
     let works = |i: usize| matches!(kind(i), "worker" | "pool");
-    let passes = |i: usize| kind(i) == "router" || (works(i) && then(i) == "forward");
+    let passes = |i: usize| matches!(kind(i), "router" | "machine") || (works(i) && then(i) == "forward");
     // A router that asks hands the answer on; so does a pool of that kind, whatever its workers do.
     let replies =
         |i: usize| kind(i) == "front_end" || plan.asks(i) || (works(i) && then(i).starts_with("reply"));
