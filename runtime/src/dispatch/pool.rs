@@ -406,12 +406,12 @@ impl Core {
         }
     }
 
-    /// Looks after the workers; beats at most once in a [`BEAT`].
+    /// Looks after the workers, and beats.
     fn tick(self: &Arc<Self>, beat_at: &mut Instant) {
         let now = self.clock.now();
         if now - *beat_at >= BEAT {
+            self.heart.beat(now - *beat_at);
             *beat_at = now;
-            self.heart.beat();
         }
         for crew in &self.crews {
             if crew.rescue() && crew.free_seat().is_some() {

@@ -307,6 +307,11 @@ impl<T: Ordered, S> Lanes<T, S> {
         if std::mem::replace(&mut inner.scheduled, true) { Nudged::Awake } else { Nudged::Woken }
     }
 
+    /// Is true while the owner is queued or runs (I1).
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.inner.lock().scheduled
+    }
+
     /// Counts a message as accepted that the owner has taken from elsewhere.
     pub(crate) fn adopt(&self) {
         self.inner.lock().accepted += 1;
