@@ -73,9 +73,9 @@ fn a4_a_larger_throughput_moves_more_and_makes_the_neighbour_wait_longer() {
             "settings": {"activation_ns": 9_600_000, "message_ns": 480_000}})
     };
     let of = |throughput: u32| {
-        let run = run(&doc(throughput), 6_000);
+        let run = run(&doc(throughput), 12_000);
         let moved = run.system().ledger().handled;
-        (moved, tally(&run, "quick", "age_ns_total") / tally(&run, "quick", "collected"))
+        (moved, tally(&run, "quick", "age_ns_total") / tally(&run, "quick", "collected").max(1))
     };
     let seen: Vec<(u64, u64)> = [5, 20, 64, 200].map(of).into();
     assert!(seen.is_sorted_by(|a, b| a.0 < b.0), "rate: {seen:?}");

@@ -7,8 +7,9 @@ use footlights::scenario::{On, Run, validate};
 use footlights::time::Instant;
 use serde_json::{Map, Value, json};
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "boundary-and-buffer",
+    "breathing-pool",
     "eight-routers",
     "junction-deciders",
     "let-it-crash",

@@ -81,7 +81,7 @@ fn b_two_clients_wait_for_each_other_and_four_do_not() {
 #[test]
 fn a4_more_at_a_time_moves_more_and_makes_the_neighbour_late() {
     let run =
-        |throughput: u32| run_for(&Scenario { throughput, ..shipped("throughput-and-fairness") }, 5_000);
+        |throughput: u32| run_for(&Scenario { throughput, ..shipped("throughput-and-fairness") }, 8_000);
     let [five, twenty, most] = [5, 20, 64].map(run);
     let moved = |run: &Run| run.system().ledger().handled;
     assert!(moved(&five) * 2 < moved(&twenty) && moved(&twenty) < moved(&most));

@@ -69,7 +69,7 @@ fn a_state_ends_by_time_and_what_was_postponed_comes_back_in_order() {
     );
     assert_eq!((tally(&run, "c", "collected"), tally(&run, "m", "served")), (30, 30));
     assert!(tally(&run, "m", "postponed") >= 8, "{:?}", look(&run, "m"));
-    assert_eq!(look(&run, "m").machine.as_deref(), Some("closed"), "at 5 s");
+    assert_eq!(look(&run, "m").machine.as_deref(), Some("open"), "at 5 s");
 }
 
 #[test]

@@ -201,3 +201,35 @@ fn routers_behind_routers_of_every_kind_hand_everything_on() {
         }
     }
 }
+
+#[test]
+fn a_resizer_gives_a_pool_more_workers_and_takes_them_back() {
+    let mut scenario =
+        pool(json!({"size": 1, "mean_ms": 50, "resizer": "pressure", "size_min": 1, "size_max": 6}));
+    let source = [
+        ("pattern", json!("burst")),
+        ("burst", json!(60)),
+        ("interval_ms", json!(60_000)),
+        ("count", json!(60)),
+    ];
+    scenario.nodes[0].params.extend(source.map(|(k, v)| (k.to_owned(), v)));
+    let run = Run::start(validate(&scenario).expect("valid"), On::Stepper).expect("it starts");
+    run.system().run_until(footlights::time::Instant::from_nanos(20_000_000_000));
+    let (events, _) = run.system().rare_events(0);
+    let resized: Vec<_> = events
+        .iter()
+        .filter_map(
+            |e| if let EventKind::Resized(r) = &e.kind { Some((r.from, r.to, r.why())) } else { None },
+        )
+        .collect();
+    assert!(
+        resized.iter().any(|(from, to, why)| to > from && why.contains("have messages waiting")),
+        "{resized:?}"
+    );
+    assert!(resized.iter().any(|(from, to, _)| to < from), "{resized:?}");
+    assert_eq!(look(&run, "p").router.expect("a router").size(), 1, "{resized:?}");
+    assert_eq!((tally(&run, "c", "collected"), run.system().ledger().dead_lettered), (60, 0));
+    let wrong = pool(json!({"resizer": "pressure", "size_min": 5, "size_max": 4}));
+    let errors = validate(&wrong).expect_err("it is refused");
+    assert_eq!(errors[0].to_string(), r#"node "p", parameter "size_min": must not be more than size_max"#);
+}

@@ -182,6 +182,8 @@ pub(crate) struct Worker {
     activations: u32,
     /// Messages since then.
     messages: u32,
+    /// The last look found something there.
+    shared: bool,
     /// Activations since the last look at the other rings.
     uneven: u32,
     lifo_runs: u32,
@@ -200,6 +202,7 @@ impl Worker {
             throughput: team.throughput,
             activations: 0,
             messages: 0,
+            shared: false,
             uneven: 0,
             lifo_runs: 0,
             chance,
@@ -246,7 +249,10 @@ impl Worker {
     fn look_around(&mut self, queues: &Queues) -> Option<Task> {
         if self.activations >= LOOK_EVERY || self.messages >= self.throughput {
             (self.activations, self.messages) = (0, 0);
-            if let Some(task) = self.share(queues) {
+            // Not twice in a row while own tasks wait: a full batch is due to look again, and would let nobody else have a turn.
+            let is_their_turn = std::mem::take(&mut self.shared) && !queues.local[self.index].is_empty();
+            if let Some(task) = (!is_their_turn).then(|| self.share(queues)).flatten() {
+                self.shared = true;
                 return Some(task);
             }
         }

@@ -7,7 +7,7 @@ use super::spec::{apply, budget, strategy};
 use super::worker::Worker;
 use super::{Board, Msg};
 use crate::actor::SpawnError;
-use crate::routing::{Refill, Router};
+use crate::routing::{Explorer, Pool, Pressure, Refill, Router};
 use crate::system::ActorSystem;
 
 /// Makes the router of a node and gives it its routees.
@@ -20,7 +20,8 @@ pub(crate) fn spawn_router(board: &Arc<Board>, node: usize, system: &ActorSystem
         "pool" => {
             let size = usize::try_from(params.count("size")).unwrap_or(1);
             let pool = router.pool(size, apply(plan, Worker::props(board, node)));
-            system.spawn_router(&plan.id, pool.supervise(strategy(params)).refill(refill(params)))?
+            let pool = pool.supervise(strategy(params)).refill(refill(params));
+            system.spawn_router(&plan.id, with_resizer(params, pool))?
         }
         _ => system.spawn_router(&plan.id, router.group([]))?,
     };
@@ -40,6 +41,16 @@ fn router(params: &Params) -> Router<Msg> {
         _ => Router::round_robin(),
     };
     router.within(params.millis("answer_ms")).every(params.millis("next_ms"))
+}
+
+fn with_resizer(params: &Params, pool: Pool<Worker>) -> Pool<Worker> {
+    let size = |key| usize::try_from(params.count(key)).unwrap_or(usize::MAX);
+    let (min, max, every) = (size("size_min"), size("size_max"), params.millis("resize_ms"));
+    match params.text("resizer") {
+        "pressure" => pool.resizer(Pressure::default().bounds(min, max).interval(every)),
+        "explorer" => pool.resizer(Explorer::default().bounds(min, max).interval(every)),
+        _ => pool,
+    }
 }
 
 fn refill(params: &Params) -> Refill {

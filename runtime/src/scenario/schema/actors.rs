@@ -149,7 +149,7 @@ const POOL: Kind = Kind {
     params: &POOL_PARAMS,
 };
 
-static POOL_PARAMS: [Param; 2 + 3 + WORK.len() + 8] = routers::pool(&WORK);
+static POOL_PARAMS: [Param; 3 + 6 + WORK.len() + 8] = routers::pool(&WORK);
 
 const WORKER: Kind = Kind {
     name: "worker",

@@ -36,7 +36,7 @@ pub(super) const ROUTER: [Param; 3] = [
 ];
 
 /// The settings of a pool's size.
-const SIZE: [Param; 2] = [
+const SIZE: [Param; 6] = [
     Param::int("size", "Workers", (1, 200), 4, "how many workers it makes at first").slider(
         1.0,
         20.0,
@@ -53,7 +53,30 @@ const SIZE: [Param; 2] = [
         "replace",
         "what the pool does when a worker has ended for good; replacements have the budget below, too",
     ),
+    Param::choice(
+        "resizer",
+        "Resizer",
+        &[
+            choice("none", "None: as many as above"),
+            choice("pressure", "Pressure: more when all are busy"),
+            choice("explorer", "Explorer: tries sizes out"),
+        ],
+        "none",
+        "what changes the number of workers by itself",
+    )
+    .section("Size"),
+    Param::int("size_min", "At least", (1, 200), 1, "a resizer keeps so many")
+        .when("resizer", RESIZING)
+        .section("Size"),
+    Param::int("size_max", "At most", (1, 200), 10, "a resizer makes no more")
+        .when("resizer", RESIZING)
+        .section("Size"),
+    Param::millis("resize_ms", "Looks every", (1.0, HOUR), 100.0, "how often a resizer decides")
+        .when("resizer", RESIZING)
+        .section("Size"),
 ];
+
+const RESIZING: &[&str] = &["pressure", "explorer"];
 
 /// How a pool supervises its workers.
 const SUPERVISION: [Param; 8] = [
