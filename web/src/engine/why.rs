@@ -18,7 +18,8 @@ pub fn rare(run: &Run, event: &Event) -> Option<(RareEvent, Option<usize>)> {
         EventKind::Dropped { .. } => (RareKind::Dropped, event.actor),
         EventKind::DeadLettered { .. } => (RareKind::DeadLettered, event.actor),
         EventKind::Note { .. } => (RareKind::Noted, event.actor),
-        EventKind::SlowHandler { .. } | EventKind::LintRaised { .. } => (RareKind::Slow, event.actor),
+        // Of long runs the first one is told, by its lint: where all are long the rest would hide everything else.
+        EventKind::LintRaised { .. } => (RareKind::Slow, event.actor),
         EventKind::ClockPushed => (RareKind::ClockPushed, event.actor),
         EventKind::RouteeAdded { .. }
         | EventKind::RouteeRetired { .. }
