@@ -71,6 +71,9 @@ impl<'a, A: Actor> Context<'a, A> {
     /// Sends a message and does not wait. Messages to one target keep their order: while some of [`Context::send`] wait
     /// for room there, this one queues behind them.
     pub fn tell<N>(&mut self, target: &impl Tell<N>, message: N) {
+        if self.cell.head.is_forced() {
+            return self.cell.head.abandon(message);
+        }
         target.tell_via(message, Via::handler(self.worker, &mut self.own.outbox));
     }
 
@@ -82,6 +85,9 @@ impl<'a, A: Actor> Context<'a, A> {
         let waits = mailbox.capacity().is_some() && mailbox.overflow() == OverflowStrategy::Backpressure;
         if !waits {
             return self.tell(target, message);
+        }
+        if self.cell.head.is_forced() {
+            return self.cell.head.abandon(message);
         }
         let first = self.own.outbox.is_empty();
         self.own.outbox.push(target.0.clone(), message);
@@ -108,6 +114,9 @@ impl<'a, A: Actor> Context<'a, A> {
         message: N,
         back: impl FnOnce(N) -> A::Msg,
     ) {
+        if self.cell.head.is_forced() {
+            return self.cell.head.abandon(message);
+        }
         if let Err(refusal) = target.0.send(message, Door::Try, Some(self.worker)) {
             let (Refusal::Full(message) | Refusal::Closed(message)) = refusal;
             let message = back(message);

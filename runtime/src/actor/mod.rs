@@ -13,6 +13,7 @@
 //! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`, `feed`.
 
 mod actor_ref;
+pub(crate) mod budget;
 pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
@@ -22,6 +23,7 @@ mod ending;
 pub(crate) mod failure;
 pub(crate) mod faults;
 pub(crate) mod feed;
+pub(crate) mod forced;
 pub(crate) mod head;
 pub(crate) mod life;
 mod outbox;
@@ -41,6 +43,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
+pub use budget::Shutdown;
 pub use context::Context;
 pub use failure::Failure;
 pub use path::SpawnError;
@@ -138,6 +141,8 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) shutdown: Shutdown,
+    pub(crate) stop_parallel: bool,
     pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
@@ -161,6 +166,8 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            shutdown: Shutdown::default(),
+            stop_parallel: false,
             dispatcher: None,
             stash: stash::STASH,
         }
@@ -196,6 +203,18 @@ impl<A: Actor> Props<A> {
         self
     }
 
+    /// Says how long this actor may take to stop when it is ordered to from above (default 5 s of its own work).
+    pub fn shutdown(mut self, budget: Shutdown) -> Self {
+        self.shutdown = budget;
+        self
+    }
+
+    /// Stops this actor's children all at once, and not one after another, last started first.
+    pub fn stop_parallel(mut self) -> Self {
+        self.stop_parallel = true;
+        self
+    }
+
     /// Keeps a copy of each message while it is handled, so that `pre_restart` gets the one that failed, panics included.
     /// Costs one clone per message.
     pub fn keep_failing_message(mut self) -> Self
@@ -217,6 +236,8 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            shutdown: self.shutdown,
+            stop_parallel: self.stop_parallel,
             dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }

@@ -265,6 +265,9 @@ impl<A: Actor> Life<A> {
     }
 
     pub(super) fn flush(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        if cell.head.is_forced() {
+            return; // what waits is dropped, when the run has ended
+        }
         let me: Arc<dyn AnyCell> = cell.clone();
         self.own.outbox.flush(&me, worker);
         self.open_or_shut(cell);

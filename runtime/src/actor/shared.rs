@@ -33,6 +33,11 @@ pub struct DeadLetter {
 pub enum Exit {
     /// It was shut down.
     Shutdown,
+    /// It was shut down, and these actors had not returned from their runs by then.
+    Forced {
+        /// Their paths.
+        stuck: Vec<String>,
+    },
     /// A failure was escalated to the root.
     Escalated {
         /// The failure's text.
@@ -52,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
     pub(crate) escalated: Mutex<Option<Report>>,
+    /// Stands for the sends of one turn of a Stepper that are not visible yet: its number, and whether they are abandoned.
+    effects: Mutex<Option<(u64, Arc<AtomicBool>)>>,
     next_actor: AtomicU64,
     next_message: AtomicU64,
     retired: Mutex<Ledger>,
@@ -76,6 +83,7 @@ impl Shared {
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
             escalated: Mutex::default(),
+            effects: Mutex::default(),
             next_actor: AtomicU64::new(1),
             next_message: AtomicU64::new(1),
             retired: Mutex::default(),
@@ -142,12 +150,37 @@ impl Shared {
 
     /// Counts a message that was dropped before it reached any actor's mailbox.
     pub(crate) fn late_drop(&self, to: ActorId, reason: DropReason) {
+        self.drop_late(to, MsgId(0), reason);
+    }
+
+    /// Counts a message of this number that was dropped on its way, or before it was on it.
+    pub(crate) fn drop_late(&self, to: ActorId, message: MsgId, reason: DropReason) {
         {
             let mut retired = self.retired.lock();
             retired.sent += 1;
             retired.dropped += 1;
         }
-        self.record(to, EventKind::Dropped { reason, message: MsgId(0) });
+        self.record(to, EventKind::Dropped { reason, message });
+    }
+
+    /// Gives the mark that the sends of the present turn carry until they are visible.
+    pub(crate) fn effects(&self) -> Arc<AtomicBool> {
+        let turn = self.dispatcher.turns();
+        let mut effects = self.effects.lock();
+        match &*effects {
+            Some((of, mark)) if *of == turn => mark.clone(),
+            _ => {
+                let mark = Arc::new(AtomicBool::new(false));
+                *effects = Some((turn, mark.clone()));
+                mark
+            }
+        }
+    }
+
+    /// Gives that mark if the present turn has sent something that is not visible yet.
+    pub(crate) fn effects_of_this_run(&self) -> Option<Arc<AtomicBool>> {
+        let turn = self.dispatcher.turns();
+        self.effects.lock().take_if(|(of, _)| *of == turn).map(|(_, mark)| mark)
     }
 
     /// Keeps a dead letter for inspection and logs it.
@@ -177,6 +210,13 @@ impl Shared {
     /// Lists the living cells in the order of creation.
     pub(crate) fn living(&self) -> Vec<Arc<dyn AnyCell>> {
         self.cells.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Wakes those who wait for the system's end.
+    pub(crate) fn ring_ended(&self) {
+        // Whoever waits has the lock, or looks again after this.
+        drop(self.ended.lock());
+        self.ended_bell.notify_all();
     }
 
     /// Finds a living cell.

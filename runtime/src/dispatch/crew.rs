@@ -12,7 +12,7 @@ use super::pool::Core;
 use super::settings::{DispatcherSettings, Home};
 use super::worker::{ASLEEP, BEAT, BEATS_AT_ONCE, Heart, Seat, Team};
 use super::{CLOCK_EVERY, Next, Run, Task, Worker};
-use crate::sync::{AtomicBool, AtomicUsize, Counter, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Counter, Ordering};
 use crate::time::nanos;
 
 /// Searches before a worker goes to sleep.
@@ -27,6 +27,8 @@ pub(crate) struct Crew {
     /// The activations of each worker that the timer thread had seen when it last looked.
     seen: Vec<Counter>,
     ended: AtomicBool,
+    /// Which thread sits in each seat: those before it do not return from a run.
+    turns: Vec<AtomicU32>,
 }
 
 impl Crew {
@@ -37,6 +39,7 @@ impl Crew {
             started: AtomicUsize::new(0),
             seen: (0..settings.workers).map(|_| Counter::default()).collect(),
             ended: AtomicBool::new(false),
+            turns: (0..settings.workers).map(|_| AtomicU32::new(0)).collect(),
         }
     }
 
@@ -75,14 +78,22 @@ impl Crew {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Works in `seat` until the crew ends.
-    pub(crate) fn work_loop(self: &Arc<Self>, core: &Arc<Core>, seat: usize) {
+    /// Gives a seat to the next thread; false if the thread of `turn` does not sit there any more.
+    pub(crate) fn pass_on(&self, seat: usize, turn: u32) -> bool {
+        // Ordering: Relaxed, the old thread looks when its run has returned, if ever.
+        self.turns[seat].compare_exchange(turn, turn + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Works in `seat` until the crew ends, or until the seat is given to another thread.
+    pub(crate) fn work_loop(self: &Arc<Self>, core: &Arc<Core>, seat: usize, turn: u32) {
         let mut worker = Worker::new(seat, &self.team, None, core.heart.clone());
+        worker.turn = turn;
+        let sits = || self.turns[seat].load(Ordering::Relaxed) == turn;
         let (queues, state) = (&self.team.queues, &self.team.queues.seats[seat]);
         state.wake(core.now().as_nanos());
         core.start_ticking();
         // Ordering: Relaxed, read again before every sleep.
-        while !self.ended.load(Ordering::Relaxed) {
+        while !self.ended.load(Ordering::Relaxed) && sits() {
             match self.find(&mut worker) {
                 Some(task) => self.activate(core, &mut worker, task),
                 None => {
@@ -93,7 +104,9 @@ impl Crew {
                 }
             }
         }
-        state.sleep(core.now().as_nanos());
+        if sits() {
+            state.sleep(core.now().as_nanos());
+        }
     }
 
     /// Looks for a task, spinning a little before it gives up.

@@ -175,10 +175,28 @@ impl Heart {
     }
 }
 
+/// The seat of a worker in a crew, and which of the threads sits there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Post {
+    pub(crate) home: Home,
+    pub(crate) index: usize,
+    pub(crate) turn: u32,
+}
+
+impl Post {
+    /// Reads what [`Worker::seat`] gave; `None` for 0. A crew has at most 64 workers.
+    pub(crate) fn of(code: u32, home: Home) -> Option<Self> {
+        let code = code.checked_sub(1)?;
+        Some(Post { home, index: (code & 127) as usize, turn: code >> 7 })
+    }
+}
+
 /// One worker's own part of the algorithm.
 pub(crate) struct Worker {
     pub(crate) index: usize,
     pub(crate) home: Home,
+    /// Counts the threads that have sat here before.
+    pub(crate) turn: u32,
     throughput: u32,
     /// Activations since the last look at the injector.
     activations: u32,
@@ -201,6 +219,7 @@ impl Worker {
         Worker {
             index,
             home: team.home,
+            turn: 0,
             throughput: team.throughput,
             activations: 0,
             messages: 0,
@@ -211,6 +230,11 @@ impl Worker {
             heart,
             heard: 0,
         }
+    }
+
+    /// Names this worker's seat and its thread, never 0; see [`Post::of`].
+    pub(crate) fn seat(&self) -> u32 {
+        (self.turn << 7 | self.index as u32) + 1
     }
 
     /// Finds the next task to run, and counts it as an activation.

@@ -15,6 +15,7 @@
 
 pub(crate) mod policy;
 mod reserve;
+mod shut;
 
 use std::collections::VecDeque;
 
@@ -92,6 +93,8 @@ struct Inner<T, S> {
     paused: bool,
     closed: bool,
     ended: bool,
+    /// The system lane refuses what comes, though its owner has not ended.
+    deaf: bool,
     /// Messages that may still come in while the owner waits for its restart.
     hold: Option<usize>,
     accepted: u64,
@@ -114,6 +117,7 @@ impl<T: Ordered, S> Lanes<T, S> {
                 paused: true,
                 closed: false,
                 ended: false,
+                deaf: false,
                 hold: None,
                 accepted: 0,
                 evicted: 0,
@@ -209,7 +213,7 @@ impl<T: Ordered, S> Lanes<T, S> {
     /// Puts a signal into the system lane; `Err` gives it back if the owner has ended. Ok(true): schedule the owner.
     pub(crate) fn signal(&self, signal: S) -> Result<bool, S> {
         let mut inner = self.inner.lock();
-        if inner.ended {
+        if inner.ended || inner.deaf {
             return Err(signal);
         }
         inner.system.push_back(signal);
