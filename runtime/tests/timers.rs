@@ -77,7 +77,8 @@ fn said(system: &ActorSystem, probe: &Probe<(u32, Instant)>, actor: &ActorRef<Ms
     actor.tell(Msg::Say(99));
     let mut said = Vec::new();
     loop {
-        match probe.expect(system).0 {
+        // A machine under load may be slow; what is waited for comes at last.
+        match probe.expect_within(system, Duration::from_secs(60)).0 {
             99 => return said,
             n => said.push(n),
         }
