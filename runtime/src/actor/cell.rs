@@ -15,6 +15,7 @@ use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
 use crate::id::ActorId;
+use crate::mailbox::order::Rules;
 use crate::mailbox::{Envelope, Lanes, Ordered};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, StopReason};
 use crate::sync::{Mutex, Ordering};
@@ -43,6 +44,8 @@ impl<M> Ordered for Item<M> {
 pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) head: Head,
     pub(crate) mailbox: Lanes<Item<M>, Signal>,
+    /// The order of the mailbox, if it is not first in, first out.
+    pub(crate) rules: Option<Box<Rules<M>>>,
     pub(crate) behaviour: Mutex<Box<dyn Behaviour<M>>>,
 }
 
@@ -96,7 +99,7 @@ pub(crate) trait AnyCell: Send + Sync {
 }
 
 /// What a panic in the drop of a message is reported as.
-pub(super) const MESSAGE_DROP: &str = "drop of a message";
+pub(crate) const MESSAGE_DROP: &str = "drop of a message";
 
 impl<M: Send + 'static> Cell<M> {
     /// Counts what was accepted and has no fate yet, the message in hand included.
@@ -113,7 +116,7 @@ impl<M: Send + 'static> Cell<M> {
     /// Gives this actor's part of the ledger; `batch` messages are in its behaviour's hands, `outbox` wait to go out.
     pub(crate) fn ledger(&self, batch: usize, outbox: usize) -> Ledger {
         let (gauge, counts) = (self.mailbox.gauge(), &self.head.counts);
-        let in_flight = gauge.in_flight as u64;
+        let in_flight = (gauge.in_flight + gauge.in_line) as u64;
         Ledger {
             sent: gauge.accepted + in_flight + outbox as u64 + counts.lost_at_door.load(Ordering::Relaxed),
             handled: counts.handled.get(),
@@ -123,6 +126,7 @@ impl<M: Send + 'static> Cell<M> {
             dropped: counts.dropped_own.get()
                 + counts.dropped_at_door.load(Ordering::Relaxed)
                 + gauge.evicted,
+            unhandled: counts.unhandled.get(),
             refused: counts.refused.load(Ordering::Relaxed),
             ..Ledger::default()
         }
@@ -188,14 +192,14 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn snapshot(&self) -> ActorSnapshot {
-        let (batch, batch_oldest, outbox) = match self.behaviour.try_lock() {
+        let (batch, batch_oldest, outbox, exact) = match self.behaviour.try_lock() {
             Some(behaviour) => {
                 let (batch, oldest) = behaviour.batch();
-                (batch, oldest, behaviour.outbox())
+                (batch, oldest, behaviour.outbox(), true)
             }
-            None => (0, None, 0),
+            None => (0, None, 0, false),
         };
-        let (head, counts) = (&self.head, &self.head.counts);
+        let (head, counts, gauge) = (&self.head, &self.head.counts, self.mailbox.gauge());
         ActorSnapshot {
             id: head.id,
             path: head.path.clone(),
@@ -205,7 +209,11 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             restarts: counts.restarts.get(),
             capacity: self.mailbox.capacity(),
             overflow: self.mailbox.overflow(),
-            oldest: batch_oldest.or(self.mailbox.gauge().oldest),
+            control: gauge.control,
+            own: gauge.own,
+            exact,
+            waits_on: head.waits_on(),
+            oldest: batch_oldest.or(gauge.oldest),
             ledger: self.ledger(batch, outbox),
             outbox,
             busy_ns: counts.busy_ns.get(),
@@ -261,6 +269,24 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
                 head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
             }
         }
-        head.discard(MESSAGE_DROP, envelope);
+        head.discard_as(Fate::Stopped, envelope);
+    }
+}
+
+impl<M: Send + 'static> Cell<M> {
+    /// Gives up what is queued, as a restart after an overflow does; what the actor has ordered itself stays.
+    pub(super) fn give_up_queue(self: &Arc<Self>, batch: &mut VecDeque<Envelope<Item<M>>>) {
+        let (given_up, granted) = self.mailbox.give_up();
+        let (own, others): (VecDeque<_>, VecDeque<_>) =
+            batch.drain(..).partition(|envelope| envelope.item.is_own());
+        *batch = own;
+        let head = &self.head;
+        for envelope in others.into_iter().chain(given_up) {
+            head.counts.dead_lettered.add(1);
+            let reason = DeadLetterReason::Overflow;
+            head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+            head.discard_as(Fate::Dropped(DropReason::MailboxFull), envelope);
+        }
+        self.carry_out(granted);
     }
 }

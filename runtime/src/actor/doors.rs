@@ -5,10 +5,15 @@
 
 use std::sync::Arc;
 
-use super::cell::{Cell, Item, MESSAGE_DROP};
+use std::task::{Poll, Waker};
+
+use super::cell::{AnyCell, Cell, Fate, Item, signal};
+use super::failure::catch;
+use super::signal::Signal;
 use crate::dispatch::{Due, Worker};
 use crate::id::MsgId;
-use crate::mailbox::{Envelope, OverflowStrategy, Pushed, Ticket};
+use crate::mailbox::order::{Lane, Tag};
+use crate::mailbox::{Closed, Envelope, Granted, Loss, OverflowStrategy, Pushed, Ticket, Why};
 use crate::observe::{DeadLetterReason, DropReason, EventKind, Level};
 use crate::sync::{AtomicU64, Ordering};
 use crate::time::Instant;
@@ -22,6 +27,10 @@ pub(crate) enum Door {
     Try,
     /// Hands back what is closed, as routers need it.
     Route,
+    /// Hands back what is not taken, for a sender that will wait.
+    Send,
+    /// Hands back what is not taken, but for what the policy drops.
+    Ask,
 }
 
 /// Whether the event Sent has been recorded.
@@ -68,17 +77,85 @@ impl<M: Send + 'static> Cell<M> {
         let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
         let ticket = match door {
             // What is accepted now must find its room when it arrives.
-            Door::Try if !evicts => match self.mailbox.reserve_now() {
-                Some(ticket) => Some(ticket),
-                None => {
-                    self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-                    return Err(Refusal::Full(message));
+            Door::Try | Door::Send | Door::Ask if !evicts => {
+                let lane = self.tag_of(&message).lane();
+                match self.mailbox.reserve_now(lane) {
+                    Some(ticket) => Some(ticket),
+                    None if door == Door::Ask && self.fails_receiver() => None,
+                    None => {
+                        self.count_refused(door);
+                        return Err(Refusal::Full(message));
+                    }
                 }
-            },
+            }
             _ => None,
         };
         self.send_later(at, self.envelope(Item::Message(message)), ticket);
         Ok(())
+    }
+
+    fn fails_receiver(&self) -> bool {
+        self.mailbox.overflow() == OverflowStrategy::FailReceiver
+    }
+
+    fn count_refused(&self, door: Door) {
+        if door == Door::Try {
+            self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends the message of an ask: where senders wait for room it waits in line itself, and `asking` gets the ticket.
+    ///
+    /// # Errors
+    /// Hands back what is not taken.
+    pub(crate) fn send_ask(self: &Arc<Self>, message: M, asking: Arc<dyn Asking>) -> Result<(), Refusal<M>> {
+        if !self.mailbox.overflow().makes_wait() {
+            return self.send(message, Door::Ask, None);
+        }
+        let shared = &self.head.shared;
+        let at = shared.dispatcher.later().filter(|_| !self.mailbox.is_closed());
+        let envelope = self.envelope(Item::Message(message));
+        let stamp = envelope.stamp();
+        let Some(at) = at else {
+            return match self.mailbox.push_plain(envelope) {
+                Ok(wake) => {
+                    self.record_sent(stamp);
+                    self.wake(wake, None);
+                    Ok(())
+                }
+                Err(envelope) => self.enqueue_ask(envelope, &asking, Logged::Now),
+            };
+        };
+        self.record_sent(stamp);
+        self.mailbox.depart();
+        let cell = self.clone();
+        let arrive = move || {
+            cell.arrive();
+            // What is not taken in now is lost: there is nobody left to hand back to.
+            let _ = cell.enqueue_ask(envelope, &asking, Logged::Before);
+        };
+        shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
+        Ok(())
+    }
+
+    fn enqueue_ask(
+        self: &Arc<Self>,
+        envelope: Envelope<Item<M>>,
+        asking: &Arc<dyn Asking>,
+        logged: Logged,
+    ) -> Result<(), Refusal<M>> {
+        let (tag, stamp) = (self.tag(&envelope.item), envelope.stamp());
+        let door = if logged == Logged::Before { Door::Tell } else { Door::Ask };
+        match self.mailbox.push_or_wait(envelope, tag) {
+            Ok(pushed) => self.conclude(pushed, stamp, door, logged, None),
+            Err(ticket) => {
+                if logged == Logged::Now {
+                    self.record_sent(stamp);
+                }
+                asking.waits(self.clone(), ticket);
+                Ok(())
+            }
+        }
     }
 
     /// Lets a message arrive at `at`, into the room of its ticket if it has one.
@@ -135,7 +212,7 @@ impl<M: Send + 'static> Cell<M> {
                 self.wake(wake, by);
                 Ok(())
             }
-            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => {
+            Pushed::Refused { envelope, .. } => {
                 self.dead_on_arrival(envelope);
                 Err(())
             }
@@ -148,7 +225,7 @@ impl<M: Send + 'static> Cell<M> {
         if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
             head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
         }
-        head.discard(MESSAGE_DROP, envelope);
+        head.discard_as(Fate::Stopped, envelope);
     }
 
     /// Puts a message into the room that `ticket` holds.
@@ -176,13 +253,69 @@ impl<M: Send + 'static> Cell<M> {
         envelope: Envelope<Item<M>>,
         by: Option<&mut Worker>,
     ) -> Result<(), Envelope<Item<M>>> {
-        match self.mailbox.push_granted(ticket, envelope) {
-            Pushed::Accepted { wake, .. } => {
-                self.wake(wake, by);
+        let (tag, stamp) = (self.tag(&envelope.item), envelope.stamp());
+        match self.mailbox.push_granted(ticket, envelope, tag) {
+            Pushed::Refused { envelope, why: Why::Closed, .. } => Err(envelope),
+            // There is room, so only a duplicate is not taken in; it is not handed back.
+            pushed => {
+                drop(self.conclude(pushed, stamp, Door::Tell, Logged::Before, by));
                 Ok(())
             }
-            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => Err(envelope),
         }
+    }
+
+    /// Asks for room for `n` messages; see [`Lanes::poll_reserve`](crate::mailbox::Lanes::poll_reserve).
+    pub(crate) fn poll_room(
+        self: &Arc<Self>,
+        ticket: &mut Ticket,
+        lane: Lane,
+        n: usize,
+        waker: &Waker,
+    ) -> Poll<Result<(), Closed>> {
+        let (polled, granted) = self.mailbox.poll_reserve(ticket, lane, n, waker);
+        self.carry_out(granted);
+        polled
+    }
+
+    /// Gives up a place in line, or room that is not used.
+    pub(crate) fn release(self: &Arc<Self>, ticket: Ticket) {
+        let (withdrawn, granted) = self.mailbox.release(ticket);
+        self.carry_out(granted);
+        if let Some(envelope) = withdrawn {
+            self.drop_at_door(envelope, DropReason::Timeout);
+        }
+    }
+
+    /// Does what room that has come leads to.
+    pub(crate) fn carry_out(self: &Arc<Self>, granted: Granted<Item<M>>) {
+        if granted.is_nothing() {
+            return;
+        }
+        self.wake(granted.wake, None);
+        granted.lost.into_iter().for_each(|(victim, loss)| self.lost(victim, loss));
+        granted.refused.into_iter().for_each(|envelope| self.drop_at_door(envelope, DropReason::Duplicate));
+        granted.wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Asks the user's rules about a message; a panic in them is the owner's affair.
+    fn tag_of(&self, message: &M) -> Tag {
+        let Some(rules) = &self.rules else { return Tag::default() };
+        catch(|| Ok(rules.tag(message))).unwrap_or_else(|why| {
+            self.head.record(EventKind::HookFailed { hook: "order of a mailbox", text: why.report().text });
+            Tag::UNKNOWN
+        })
+    }
+
+    fn tag(&self, item: &Item<M>) -> Tag {
+        match item {
+            Item::Message(message) => self.tag_of(message),
+            _ => Tag::default(),
+        }
+    }
+
+    /// Gives the lane that a message belongs to.
+    pub(crate) fn lane_of(&self, message: &M) -> Lane {
+        self.tag_of(message).lane()
     }
 
     fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
@@ -206,59 +339,113 @@ impl<M: Send + 'static> Cell<M> {
         logged: Logged,
         by: Option<&mut Worker>,
     ) -> Result<(), Refusal<M>> {
-        let stamp = envelope.stamp();
-        let pushed = self.mailbox.push(envelope);
-        let handed_back = match &pushed {
-            Pushed::Closed(_) => door != Door::Tell,
-            Pushed::Full(_) | Pushed::HoldFull(_) => door == Door::Try,
-            Pushed::Accepted { .. } => false,
-        };
-        if logged == Logged::Now && !handed_back {
-            self.record_sent(stamp);
-        }
+        let (tag, stamp) = (self.tag(&envelope.item), envelope.stamp());
+        let pushed = self.mailbox.push(envelope, tag);
+        self.conclude(pushed, stamp, door, logged, by)
+    }
+
+    /// Does what a push leads to.
+    fn conclude(
+        self: &Arc<Self>,
+        pushed: Pushed<Item<M>>,
+        stamp: (MsgId, Instant),
+        door: Door,
+        logged: Logged,
+        by: Option<&mut Worker>,
+    ) -> Result<(), Refusal<M>> {
         match pushed {
-            Pushed::Accepted { wake, evicted, high } => {
+            Pushed::Accepted { wake, lost, high, full } => {
+                if logged == Logged::Now {
+                    self.record_sent(stamp);
+                }
                 if let Some(depth) = high {
                     self.head.record(EventKind::MailboxHigh { depth: depth as u64 });
                 }
-                if let Some(victim) = evicted {
-                    self.head.record(EventKind::Dropped { reason: DropReason::Evicted, message: victim.id });
-                    self.head.discard(MESSAGE_DROP, victim);
+                self.note_full(full);
+                if let Some((victim, loss)) = lost {
+                    self.lost(victim, loss);
                 }
                 self.wake(wake, by);
                 Ok(())
             }
-            Pushed::Closed(envelope) if door != Door::Tell => Err(Refusal::Closed(into_message(envelope))),
-            Pushed::Full(envelope) | Pushed::HoldFull(envelope) if door == Door::Try => {
-                self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-                Err(Refusal::Full(into_message(envelope)))
-            }
-            Pushed::Closed(envelope) => {
-                self.dead_on_arrival(envelope);
-                Ok(())
-            }
-            Pushed::Full(envelope) if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
-                self.lose(&self.head.counts.dead_at_door);
-                let (head, reason) = (&self.head, DeadLetterReason::Rejected);
-                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
-                head.discard(MESSAGE_DROP, envelope);
-                Ok(())
-            }
-            Pushed::Full(envelope) => {
-                self.drop_at_door(envelope, DropReason::MailboxFull);
-                Ok(())
-            }
-            Pushed::HoldFull(envelope) => {
-                self.drop_at_door(envelope, DropReason::HoldFull);
+            Pushed::Refused { envelope, why, full } => {
+                let handed_back = match (why, door) {
+                    (Why::Duplicate, _) | (_, Door::Tell) => false,
+                    (Why::Closed, _) => true,
+                    (Why::Full, Door::Ask) => !self.fails_receiver(),
+                    (_, Door::Try | Door::Send | Door::Ask) => true,
+                    (_, Door::Route) => false,
+                };
+                if handed_back && why == Why::Closed {
+                    return Err(Refusal::Closed(into_message(envelope)));
+                }
+                if door != Door::Send {
+                    self.note_full(full);
+                }
+                if handed_back {
+                    self.count_refused(door);
+                    return Err(Refusal::Full(into_message(envelope)));
+                }
+                if logged == Logged::Now {
+                    self.record_sent(stamp);
+                }
+                self.lose_refused(envelope, why);
                 Ok(())
             }
         }
     }
 
-    fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
+    /// Records that an episode of fullness has begun.
+    fn note_full(&self, full: bool) {
+        if full {
+            let capacity = self.mailbox.capacity().unwrap_or(0) as u64;
+            self.head.record(EventKind::MailboxFull { capacity });
+        }
+    }
+
+    /// Gives a message that is not taken in, and not handed back, its fate.
+    fn lose_refused(self: &Arc<Self>, envelope: Envelope<Item<M>>, why: Why) {
+        match why {
+            Why::Closed => self.dead_on_arrival(envelope),
+            Why::HoldFull => self.drop_at_door(envelope, DropReason::HoldFull),
+            Why::Memory => self.drop_at_door(envelope, DropReason::MemoryBudget),
+            Why::Duplicate => self.drop_at_door(envelope, DropReason::Duplicate),
+            Why::Full if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
+                self.lose(&self.head.counts.dead_at_door);
+                let (head, reason) = (&self.head, DeadLetterReason::Rejected);
+                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+                head.discard_as(Fate::Refused, envelope);
+            }
+            Why::Full => {
+                self.drop_at_door(envelope, DropReason::MailboxFull);
+                if self.fails_receiver() && self.mailbox.begin_overflow() {
+                    let me: Arc<dyn AnyCell> = self.clone();
+                    signal(&me, Signal::Overflow, None);
+                }
+            }
+        }
+    }
+
+    /// Says what became of a message that was accepted and had to go.
+    fn lost(&self, victim: Envelope<Item<M>>, loss: Loss) {
+        let reason = match loss {
+            Loss::Evicted => DropReason::Evicted,
+            Loss::Duplicate => DropReason::Duplicate,
+        };
+        self.head.record(EventKind::Dropped { reason, message: victim.id });
+        self.head.discard_as(Fate::Dropped(reason), victim);
+    }
+
+    /// Counts a message that was taken in and lost before it was in the mailbox.
+    pub(crate) fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
         self.lose(&self.head.counts.dropped_at_door);
         self.head.record(EventKind::Dropped { reason, message: envelope.id });
-        self.head.discard(MESSAGE_DROP, envelope);
+        self.head.discard_as(Fate::Dropped(reason), envelope);
+    }
+
+    /// Counts a message that waited in its sender's outbox until its time was over.
+    pub(crate) fn drop_overdue(&self, message: M) {
+        self.drop_at_door(self.envelope(Item::Message(message)), DropReason::Timeout);
     }
 
     fn lose(&self, fate: &AtomicU64) {
@@ -277,5 +464,28 @@ fn into_message<M>(envelope: Envelope<Item<M>>) -> M {
     match envelope.item {
         Item::Message(message) | Item::Answer(_, message) => message,
         Item::Tick(_) | Item::Notice(..) | Item::Drain => unreachable!("only messages are handed back"),
+    }
+}
+
+/// Who is told that the message of an ask waits in line for room.
+pub(crate) trait Asking: Send + Sync {
+    fn waits(&self, line: Arc<dyn Line>, ticket: Ticket);
+}
+
+/// A mailbox in whose line a message waits.
+pub(crate) trait Line: Send + Sync {
+    /// Gives the place up, and drops the message.
+    fn withdraw(self: Arc<Self>, ticket: Ticket);
+    /// Gives how long a message may wait, if that has a limit.
+    fn patience(&self) -> Option<std::time::Duration>;
+}
+
+impl<M: Send + 'static> Line for Cell<M> {
+    fn withdraw(self: Arc<Self>, ticket: Ticket) {
+        self.release(ticket);
+    }
+
+    fn patience(&self) -> Option<std::time::Duration> {
+        self.mailbox.overflow().patience()
     }
 }

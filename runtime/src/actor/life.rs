@@ -61,9 +61,18 @@ pub(crate) struct Own<M> {
     pub(super) said_goodbye: bool,
     /// A kill came when it could not be carried out; it will be when the actor runs.
     pub(super) kill_asked: bool,
+    /// The present run has no use for its message.
+    pub(super) unhandled: bool,
+    /// A message was dropped by the full mailbox, and the actor is to fail for it.
+    pub(super) overflowed: bool,
+    /// The present failure is that of a full mailbox: a restart gives the queue up.
+    pub(super) gives_up: bool,
     /// Whom the outbox is known to wait for.
     pub(super) awaiting: Option<ActorId>,
 }
+
+/// Room for messages that an actor's empty batch keeps without asking.
+const BATCH_KEPT: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -111,6 +120,9 @@ impl<A: Actor> Life<A> {
             ever_ran: false,
             said_goodbye: false,
             kill_asked: false,
+            overflowed: false,
+            unhandled: false,
+            gives_up: false,
             awaiting: None,
         };
         Life { props, instance: None, failing: None, own }
@@ -140,6 +152,12 @@ impl<A: Actor> Life<A> {
             Signal::Stop(reason) => return self.stop(cell, reason, worker),
             Signal::Kill => {
                 self.own.kill_asked = true;
+                if self.own.phase == Phase::Running {
+                    self.after_run(cell, worker);
+                }
+            }
+            Signal::Overflow => {
+                self.own.overflowed = true;
                 if self.own.phase == Phase::Running {
                     self.after_run(cell, worker);
                 }
@@ -194,7 +212,7 @@ impl<A: Actor> Life<A> {
         let incarnation = head.incarnation.load(Ordering::Relaxed) + 1;
         head.incarnation.store(incarnation, Ordering::Relaxed);
         head.children.lock().close(None);
-        cell.mailbox.hold(None);
+        cell.carry_out(cell.mailbox.hold(None));
         let failure = self.failing.take().map(|(failure, message)| {
             head.discard(MESSAGE_DROP, message);
             failure
@@ -253,6 +271,7 @@ impl<A: Actor> Life<A> {
         worker: &mut Worker,
     ) {
         let head = &cell.head;
+        self.own.unhandled = false;
         self.count_lost(cell);
         let report = why.report();
         let message = match why.take_message() {
@@ -323,6 +342,7 @@ impl<A: Actor> Life<A> {
             head.settle_orphans(Fate::Failed(kind));
         }
         self.own.phase = Phase::Running;
+        self.own.gives_up = false;
         self.resume_children(cell, worker);
         self.own.conduct.resume_escalated(head, worker);
         self.open_or_shut(cell);
@@ -361,6 +381,10 @@ impl<A: Actor> Life<A> {
         self.own.timers.clear(cell);
         self.own.tasks.cancel();
         self.drop_instance(cell);
+        if let Some((why, _)) = &self.failing {
+            // Reply handles that the state held have died of its failure.
+            cell.head.settle_orphans(Fate::Failed(why.kind()));
+        }
         self.own.phase = Phase::Halted;
         if std::mem::take(&mut self.own.stop_asked) && self.props.restart_type != RestartType::Permanent {
             // It had asked to stop before it failed, or in its last hook: a stop is never undone.
@@ -368,7 +392,10 @@ impl<A: Actor> Life<A> {
             return;
         }
         self.open_or_shut(cell);
-        cell.mailbox.hold(Some(self.props.hold as usize));
+        if std::mem::take(&mut self.own.gives_up) {
+            cell.give_up_queue(&mut self.own.batch);
+        }
+        cell.carry_out(cell.mailbox.hold(Some(self.props.hold as usize)));
         self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);
     }
 }
@@ -383,11 +410,17 @@ impl<M> Own<M> {
 impl<M: Send + 'static> Own<M> {
     fn refill(&mut self, cell: &Arc<Cell<M>>, fresh: bool) {
         if fresh {
-            let behind = cell.mailbox.take(&mut self.batch);
+            let behind = self.take(cell);
             self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
         } else if self.batch.is_empty() && self.quota > 0 {
-            cell.mailbox.take(&mut self.batch);
+            self.take(cell);
         }
+    }
+
+    fn take(&mut self, cell: &Arc<Cell<M>>) -> usize {
+        let (behind, granted) = cell.mailbox.take(&mut self.batch);
+        cell.carry_out(granted);
+        behind
     }
 }
 
@@ -396,8 +429,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         let head = &cell.head;
         let outer = head.shared.log.set_current(head.id);
         head.enter();
+        let before = run.worker.running.set(head.id);
         self.turns(cell, run);
         head.leave();
+        run.worker.running.set(before);
         head.shared.log.set_current(outer);
         // A run that charged time lasts until then: nobody may be let in before, so the mailbox stays scheduled.
         match head.shared.dispatcher.later() {
@@ -409,6 +444,9 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
     fn finish(&mut self, cell: &Arc<Cell<A::Msg>>) -> Next {
         if self.own.phase == Phase::Ended {
             return Next::Idle;
+        }
+        if self.own.batch.is_empty() && self.own.batch.capacity() > BATCH_KEPT {
+            cell.mailbox.slim_batch(&mut self.own.batch);
         }
         match cell.mailbox.finish(!self.own.batch.is_empty()) {
             false => Next::Idle,

@@ -17,13 +17,16 @@ pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
 pub(crate) mod context;
+mod deadlock;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
 pub(crate) mod head;
 pub(crate) mod life;
+mod order;
 mod outbox;
 pub(crate) mod path;
+mod room;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -35,15 +38,17 @@ pub(crate) mod watch;
 use std::fmt;
 use std::sync::Arc;
 
-pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
+pub use actor_ref::{ActorRef, AnyRef, Recipient, Tell, TellError, Via};
 pub use context::Context;
 pub use failure::Failure;
 pub use path::SpawnError;
+pub use room::{Permit, Permits, Reserve, Send, SendError};
 pub use shared::{DeadLetter, Exit};
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
 use crate::mailbox::Mailbox;
+use crate::mailbox::order::Rules;
 use crate::supervise::{Backoff, RestartType, Strategy};
 
 /// Something that handles messages one at a time.
@@ -128,6 +133,7 @@ pub struct Props<A: Actor> {
     pub(crate) factory: Factory<A>,
     pub(crate) strategy: Strategy,
     pub(crate) mailbox: Mailbox,
+    pub(crate) rules: Rules<A::Msg>,
     pub(crate) restart_type: RestartType,
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
@@ -149,6 +155,7 @@ impl<A: Actor> Props<A> {
             factory: Arc::new(factory),
             strategy: Strategy::one_for_one(),
             mailbox: Mailbox::default(),
+            rules: Rules::default(),
             restart_type: RestartType::Transient,
             backoff: None,
             keep: None,
@@ -162,7 +169,7 @@ impl<A: Actor> Props<A> {
         self
     }
 
-    /// Gives the actor this mailbox; the default is unbounded.
+    /// Gives the actor this mailbox; the default is [`Mailbox::budgeted`].
     pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
         self.mailbox = mailbox;
         self
@@ -203,6 +210,7 @@ impl<A: Actor> Clone for Props<A> {
             factory: self.factory.clone(),
             strategy: self.strategy.clone(),
             mailbox: self.mailbox,
+            rules: self.rules,
             restart_type: self.restart_type,
             backoff: self.backoff,
             keep: self.keep,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Actor;
 use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::context::Context;
+use super::deadlock;
 use super::failure::{Failure, catch};
 use super::life::{Life, Phase, Ran};
 use super::signal::Signal;
@@ -153,6 +154,9 @@ impl<A: Actor> Life<A> {
         match self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)) {
             Ok(()) => {
                 head.counts.handled.add(1);
+                if self.own.unhandled {
+                    self.note_unhandled(cell, id);
+                }
                 if kept.is_some() {
                     head.discard(MESSAGE_DROP, kept);
                 }
@@ -165,6 +169,13 @@ impl<A: Actor> Life<A> {
             }
             Err(why) => self.failed(cell, why, id, kept, worker),
         }
+    }
+
+    #[cold]
+    fn note_unhandled(&mut self, cell: &Arc<Cell<A::Msg>>, message: MsgId) {
+        self.own.unhandled = false;
+        cell.head.counts.unhandled.add(1);
+        cell.head.record(EventKind::Unhandled { message });
     }
 
     /// Counts a run that failed on a message, and suspends the actor.
@@ -195,7 +206,7 @@ impl<A: Actor> Life<A> {
     /// Does what a run asked for, if it asked for anything.
     #[inline]
     pub(super) fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        let asked = self.own.stop_asked || self.own.kill_asked;
+        let asked = self.own.stop_asked || self.own.kill_asked || self.own.overflowed;
         if asked || !self.own.outbox.is_empty() || self.own.outbox.has_lost() {
             self.do_as_asked(cell, worker);
         }
@@ -224,6 +235,12 @@ impl<A: Actor> Life<A> {
             self.record_failed(cell, &why, MsgId(0));
             return self.fail(cell, why, None, worker);
         }
+        if std::mem::take(&mut self.own.overflowed) {
+            self.own.gives_up = true;
+            let why = Failure::of(FailureKind::Overflow, "mailbox", "the mailbox is full");
+            self.record_failed(cell, &why, MsgId(0));
+            return self.fail(cell, why, None, worker);
+        }
         if !self.own.outbox.is_empty() {
             self.flush(cell, worker);
         }
@@ -234,10 +251,14 @@ impl<A: Actor> Life<A> {
         self.own.outbox.flush(&me, worker);
         self.open_or_shut(cell);
         let known = std::mem::replace(&mut self.own.awaiting, self.own.outbox.waits_on());
+        if known != self.own.awaiting {
+            cell.head.set_waits_on(self.own.awaiting);
+        }
         match (known, self.own.awaiting) {
             (Some(target), None) => cell.head.record(EventKind::RoomFound { target }),
             (known, Some(target)) if known != Some(target) => {
                 cell.head.record(EventKind::AwaitingRoom { target });
+                deadlock::look_for_cycle(&cell.head);
             }
             _ => {}
         }

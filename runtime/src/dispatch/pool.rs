@@ -10,8 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::idle::Idle;
+use super::running::Running;
 use super::worker::Queues;
 use super::{Due, Next, Run, Task, Worker};
+use crate::id::ActorId;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Counter, Mutex, Ordering};
 use crate::time::system::SystemClock;
 use crate::time::{Instant, TimerKey, TimerQueue};
@@ -40,6 +42,8 @@ struct Inner {
     ticking: AtomicBool,
     /// Activations begun, by worker.
     activations: Vec<Counter>,
+    /// Whose run each worker is in.
+    running: Vec<Arc<Running>>,
 }
 
 #[derive(Default)]
@@ -66,6 +70,7 @@ impl Pool {
             timer_bell: Condvar::new(),
             ticking: AtomicBool::new(false),
             activations: (0..workers).map(|_| Counter::default()).collect(),
+            running: (0..workers).map(|_| Arc::default()).collect(),
         });
         let pool = Pool { inner, threads: Mutex::new(Vec::new()) };
         for index in 0..workers {
@@ -179,6 +184,16 @@ impl Pool {
         timers.queue.len() + usize::from(timers.firing)
     }
 
+    /// Says whose run the calling thread is in.
+    pub(crate) fn running_here(&self) -> Option<ActorId> {
+        let here = self.inner.running.iter().find(|running| running.is_here())?;
+        Some(here.actor()).filter(|actor| *actor != ActorId::NOBODY)
+    }
+
+    pub(crate) fn is_worker_here(&self) -> bool {
+        self.inner.running.iter().any(|running| running.is_here())
+    }
+
     /// Takes the earliest timer that is due at `limit`.
     pub(crate) fn pop_timer(&self, limit: Instant) -> Option<Due> {
         self.inner.timers.lock().queue.pop_due(limit).map(|(_, _, due)| due)
@@ -200,6 +215,8 @@ impl Drop for Pool {
 impl Inner {
     fn work_loop(&self, index: usize) {
         let mut worker = Worker::new(index, None);
+        worker.running = self.running[index].clone();
+        worker.running.settle_here();
         while !self.stopping.load(Ordering::Relaxed) {
             match self.find(&mut worker) {
                 Some(task) => {

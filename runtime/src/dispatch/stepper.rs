@@ -13,10 +13,13 @@
 //! I4 a task whose run charged time is *held*: nobody can run it before that time has passed.
 //! It is not a thread: nothing happens between two steps.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::running::Running;
 use super::worker::Queues;
 use super::{Due, Next, Run, Task, Worker};
+use crate::id::ActorId;
 use crate::rng::Rng;
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::time::{Instant, TimerKey, TimerQueue, nanos};
@@ -48,6 +51,8 @@ pub(crate) struct Stepper {
     base: AtomicU64,
     /// Work charged by the running turn so far.
     spent: AtomicU64,
+    /// Whose run each virtual worker is in: at most one is in any.
+    running: Vec<Arc<Running>>,
 }
 
 struct State {
@@ -77,18 +82,20 @@ struct Activation {
 impl Stepper {
     /// Makes virtual workers; with `order`, chance decides between what may come next in any order.
     pub(crate) fn new(workers: usize, throughput: u32, order: Option<Rng>) -> Self {
-        let virtual_worker = |index| VirtualWorker {
+        let virtual_worker = |index: usize| VirtualWorker {
             worker: Worker::new(index, order.as_ref().map(|order| order.split(index as u64))),
             free_at: Instant::ZERO,
             last_turn: 0,
             current: None,
             held: None,
         };
+        let workers_of: Vec<_> = (0..workers).map(virtual_worker).collect();
         Stepper {
             queues: Queues::new(workers),
             timers: Mutex::new(TimerQueue::new()),
+            running: workers_of.iter().map(|w| w.worker.running.clone()).collect(),
             state: Mutex::new(State {
-                workers: (0..workers).map(virtual_worker).collect(),
+                workers: workers_of,
                 runs_at_instant: 0,
                 zeno: false,
                 order: order.map(|order| order.split(u64::MAX)),
@@ -309,6 +316,16 @@ impl Stepper {
         // The value is dropped after the lock: its drop may set or cancel timers.
         let cancelled = self.timers.lock().cancel(key);
         cancelled.is_some()
+    }
+
+    /// Says whose run the present turn is.
+    pub(crate) fn running_here(&self) -> Option<ActorId> {
+        self.running.iter().map(|running| running.actor()).find(|actor| *actor != ActorId::NOBODY)
+    }
+
+    /// Is true inside a turn.
+    pub(crate) fn is_worker_here(&self) -> bool {
+        self.state.try_lock().is_none()
     }
 
     pub(crate) fn timers(&self) -> usize {

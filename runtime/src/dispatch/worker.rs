@@ -6,9 +6,11 @@
 //! I2 the injector is looked at after at most 61 activations.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::Task;
 use super::run_queue::{Injector, RunQueue, Taken};
+use super::running::Running;
 use crate::rng::Rng;
 
 /// Activations between two looks at the injector while there is local work (a prime, as in Go's scheduler).
@@ -64,6 +66,8 @@ impl Queues {
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) index: usize,
+    /// Whose run this worker is in.
+    pub(crate) running: Arc<Running>,
     searches: u32,
     lifo_runs: u32,
     /// Decides between the slot and the ring, in a Stepper's seeded order.
@@ -72,7 +76,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn new(index: usize, chance: Option<Rng>) -> Self {
-        Worker { index, searches: 0, lifo_runs: 0, chance }
+        Worker { index, running: Arc::default(), searches: 0, lifo_runs: 0, chance }
     }
 
     /// Finds the next task to run.

@@ -1,10 +1,12 @@
 //! The settings of a system.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::ActorSystem;
 use crate::actor::shared::Shared;
 use crate::dispatch::{Dispatcher, Stepper};
+use crate::mailbox::budget::Budget;
 use crate::observe::{Level, Log};
 use crate::rng::Rng;
 
@@ -14,6 +16,11 @@ const WORKERS_MAX: usize = 64;
 const THROUGHPUT: u32 = 64;
 /// Message events kept on a Stepper, by default.
 const MESSAGES_KEPT: usize = 10_000;
+
+/// Message memory of all budgeted mailboxes together, by default.
+const MEMORY: usize = 1 << 30;
+/// The same where addresses have 32 bits, as in a browser tab.
+const MEMORY_SMALL: usize = 256 << 20;
 
 /// Labels the generator of a Stepper's seeded order.
 const ORDER: u64 = 3 << 60;
@@ -29,6 +36,7 @@ pub struct Builder {
     level: Option<Level>,
     messages_kept: usize,
     seeded_order: bool,
+    message_memory: usize,
 }
 
 /// Says why a system could not be built. Nothing was started.
@@ -69,6 +77,7 @@ impl Builder {
             level: None,
             messages_kept: MESSAGES_KEPT,
             seeded_order: false,
+            message_memory: if cfg!(target_pointer_width = "32") { MEMORY_SMALL } else { MEMORY },
         }
     }
 
@@ -121,6 +130,13 @@ impl Builder {
         self
     }
 
+    /// Lets all budgeted mailboxes together take so many bytes for messages (default 1 GiB; 256 MiB in a browser tab). It is
+    /// counted where a queue grows, so what a message owns elsewhere is not in it.
+    pub fn message_memory(mut self, bytes: usize) -> Self {
+        self.message_memory = bytes;
+        self
+    }
+
     /// Starts the system.
     ///
     /// # Errors
@@ -135,7 +151,8 @@ impl Builder {
         }
         let level = self.level.unwrap_or(if self.stepper { Level::Message } else { Level::Rare });
         let dispatcher = self.dispatcher(workers)?;
-        let shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
+        let mut shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
+        shared.memory = Arc::new(Budget::new(self.message_memory, workers));
         match ActorSystem::start(shared) {
             Ok(system) => Ok(system),
             Err(error) => unreachable!("the guardians' names are free and good: {error}"),

@@ -1,0 +1,83 @@
+//! How a message gets into a mailbox that is not simply open: bound, hold, memory, policy, and the line for room.
+//!
+//! The order of the looks: closed, an equal in the queue, the bound, the hold, the memory. So a duplicate is one even where
+//! there is no room, and what a full mailbox drops does not use up a hold.
+
+use super::order::Tag;
+use super::{Envelope, Inner, Lanes, Loss, Ordered, OverflowStrategy, Pushed, Ticket, Why};
+
+impl<T: Ordered, S> Lanes<T, S> {
+    /// Puts a message into the user lane, subject to bound, hold and memory.
+    pub(crate) fn push(&self, envelope: Envelope<T>, tag: Tag) -> Pushed<T> {
+        self.push_into(&mut self.inner.lock(), envelope, tag)
+    }
+
+    fn push_into(&self, inner: &mut Inner<T, S>, envelope: Envelope<T>, tag: Tag) -> Pushed<T> {
+        if inner.closed {
+            return Pushed::refused(Why::Closed, envelope);
+        }
+        let envelope = match inner.meet_twin(envelope, tag) {
+            Ok(envelope) => envelope,
+            Err(pushed) => return pushed,
+        };
+        if inner.is_full(tag.lane(), self.capacity) {
+            return self.push_into_full(inner, envelope, tag);
+        }
+        let promised = inner.line(tag.lane()).promised();
+        if inner.hold.is_some_and(|left| left <= promised) {
+            return Pushed::refused(Why::HoldFull, envelope);
+        }
+        if !inner.pay(self.budget.as_deref(), false) {
+            return Pushed::refused(Why::Memory, envelope);
+        }
+        inner.let_in(envelope, tag)
+    }
+
+    fn push_into_full(&self, inner: &mut Inner<T, S>, envelope: Envelope<T>, tag: Tag) -> Pushed<T> {
+        let first = !std::mem::replace(&mut inner.was_full, true);
+        let victim = match self.overflow {
+            OverflowStrategy::DropOldest => inner.evict(tag, true),
+            OverflowStrategy::DropNew => inner.evict(tag, false),
+            _ => None,
+        };
+        let Some(victim) = victim else { return Pushed::Refused { envelope, why: Why::Full, full: first } };
+        inner.evicted += 1;
+        // It takes the place of one that was let in: a hold does not shrink for it.
+        inner.hold = inner.hold.map(|left| left + 1);
+        match inner.let_in(envelope, tag) {
+            Pushed::Accepted { wake, high, .. } => {
+                Pushed::Accepted { wake, lost: Some((victim, Loss::Evicted)), high, full: first }
+            }
+            refused => refused,
+        }
+    }
+
+    /// As [`Lanes::push`], but a message that must wait for room does so in line; its ticket withdraws it.
+    pub(crate) fn push_or_wait(&self, envelope: Envelope<T>, tag: Tag) -> Result<Pushed<T>, Ticket> {
+        let mut inner = self.inner.lock();
+        match self.push_into(&mut inner, envelope, tag) {
+            Pushed::Refused { envelope, why: Why::Full | Why::HoldFull, .. }
+                if self.overflow.makes_wait() =>
+            {
+                Err(inner.wait_in_line(envelope, tag))
+            }
+            pushed => Ok(pushed),
+        }
+    }
+
+    /// Puts in something that the owner has ordered itself: it has its room beside the capacity.
+    pub(crate) fn push_own(&self, envelope: Envelope<T>) -> Pushed<T> {
+        let mut inner = self.inner.lock();
+        if inner.closed {
+            return Pushed::refused(Why::Closed, envelope);
+        }
+        inner.pay(self.budget.as_deref(), true);
+        if let Some(rich) = &mut inner.rich {
+            rich.push_own(envelope);
+        } else {
+            inner.own += usize::from(envelope.item.is_own());
+            inner.user.push_back(envelope);
+        }
+        inner.note_accepted(None)
+    }
+}
