@@ -66,6 +66,12 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
     }
 
+    /// Sets the count, of something that comes and goes; the same worker only.
+    pub(crate) fn set(&self, n: u64) {
+        // Ordering: Relaxed, as in add().
+        self.0.store(n, Ordering::Relaxed);
+    }
+
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -42,7 +42,7 @@ impl Actor for Reader {
             Msg::Ask(n, reply) => {
                 reply.send(n);
             }
-            Msg::Gone(_) => self.out.tell((255, 0)),
+            Msg::Gone(news) => self.out.tell((255, u32::from(news.target.is_closed()))),
             Msg::Fail => return Err(Failure::new("planned", "on request")),
         }
         Ok(())

@@ -173,7 +173,7 @@ impl<M: std::marker::Send + 'static> ActorRef<M> {
     /// assert_eq!(system.ledger().handled, 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn narrow<N>(&self) -> Recipient<N>
+    pub fn narrow<N: 'static>(&self) -> Recipient<N>
     where
         M: From<N>,
     {

@@ -30,6 +30,8 @@ pub(crate) enum Item<M> {
     Notice(u64, Box<Terminated>),
     /// An answer ordered by an earlier run, of this incarnation.
     Answer(u32, M),
+    /// A tick that this incarnation has stashed.
+    StashedTick(u32, M),
     /// Stop when everything before this has been handled.
     Drain,
 }
@@ -109,8 +111,9 @@ impl<M: Send + 'static> Cell<M> {
             + counts.failed.get()
             + counts.dead_lettered.get()
             + counts.dropped_own.get()
+            + counts.stashed.get()
             + gauge.evicted;
-        (gauge.accepted + gauge.in_flight as u64).saturating_sub(consumed)
+        (gauge.accepted + gauge.in_flight as u64 + counts.stash_took.get()).saturating_sub(consumed)
     }
 
     /// Gives this actor's part of the ledger; `batch` messages are in its behaviour's hands, `outbox` wait to go out.
@@ -118,9 +121,14 @@ impl<M: Send + 'static> Cell<M> {
         let (gauge, counts) = (self.mailbox.gauge(), &self.head.counts);
         let in_flight = (gauge.in_flight + gauge.in_line) as u64;
         Ledger {
-            sent: gauge.accepted + in_flight + outbox as u64 + counts.lost_at_door.load(Ordering::Relaxed),
+            sent: gauge.accepted
+                + in_flight
+                + outbox as u64
+                + counts.stash_took.get()
+                + counts.lost_at_door.load(Ordering::Relaxed),
             handled: counts.handled.get(),
             queued: (gauge.queued + batch + outbox) as u64 + in_flight,
+            stashed: counts.stashed.get(),
             failed: counts.failed.get(),
             dead_lettered: counts.dead_lettered.get() + counts.dead_at_door.load(Ordering::Relaxed),
             dropped: counts.dropped_own.get()
@@ -128,7 +136,6 @@ impl<M: Send + 'static> Cell<M> {
                 + gauge.evicted,
             unhandled: counts.unhandled.get(),
             refused: counts.refused.load(Ordering::Relaxed),
-            ..Ledger::default()
         }
     }
 }
@@ -255,7 +262,7 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
     let head = &cell.head;
     for envelope in left {
         match &envelope.item {
-            Item::Tick(_) | Item::Drain => {
+            Item::Tick(_) | Item::StashedTick(..) | Item::Drain => {
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: DropReason::StaleTimer, message: envelope.id });
             }

@@ -35,7 +35,7 @@ pub(crate) enum Door {
 
 /// Whether the event Sent has been recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Logged {
+pub(super) enum Logged {
     /// When it departed.
     Before,
     /// Not yet: it is due when the message is taken in.
@@ -104,60 +104,6 @@ impl<M: Send + 'static> Cell<M> {
         }
     }
 
-    /// Sends the message of an ask: where senders wait for room it waits in line itself, and `asking` gets the ticket.
-    ///
-    /// # Errors
-    /// Hands back what is not taken.
-    pub(crate) fn send_ask(self: &Arc<Self>, message: M, asking: Arc<dyn Asking>) -> Result<(), Refusal<M>> {
-        if !self.mailbox.overflow().makes_wait() {
-            return self.send(message, Door::Ask, None);
-        }
-        let shared = &self.head.shared;
-        let at = shared.dispatcher.later().filter(|_| !self.mailbox.is_closed());
-        let envelope = self.envelope(Item::Message(message));
-        let stamp = envelope.stamp();
-        let Some(at) = at else {
-            return match self.mailbox.push_plain(envelope) {
-                Ok(wake) => {
-                    self.record_sent(stamp);
-                    self.wake(wake, None);
-                    Ok(())
-                }
-                Err(envelope) => self.enqueue_ask(envelope, &asking, Logged::Now),
-            };
-        };
-        self.record_sent(stamp);
-        self.mailbox.depart();
-        let cell = self.clone();
-        let arrive = move || {
-            cell.arrive();
-            // What is not taken in now is lost: there is nobody left to hand back to.
-            let _ = cell.enqueue_ask(envelope, &asking, Logged::Before);
-        };
-        shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
-        Ok(())
-    }
-
-    fn enqueue_ask(
-        self: &Arc<Self>,
-        envelope: Envelope<Item<M>>,
-        asking: &Arc<dyn Asking>,
-        logged: Logged,
-    ) -> Result<(), Refusal<M>> {
-        let (tag, stamp) = (self.tag(&envelope.item), envelope.stamp());
-        let door = if logged == Logged::Before { Door::Tell } else { Door::Ask };
-        match self.mailbox.push_or_wait(envelope, tag) {
-            Ok(pushed) => self.conclude(pushed, stamp, door, logged, None),
-            Err(ticket) => {
-                if logged == Logged::Now {
-                    self.record_sent(stamp);
-                }
-                asking.waits(self.clone(), ticket);
-                Ok(())
-            }
-        }
-    }
-
     /// Lets a message arrive at `at`, into the room of its ticket if it has one.
     fn send_later(self: &Arc<Self>, at: Instant, envelope: Envelope<Item<M>>, ticket: Option<Ticket>) {
         self.record_sent(envelope.stamp());
@@ -179,7 +125,7 @@ impl<M: Send + 'static> Cell<M> {
     }
 
     /// Ends the way of a message that is visible from now on.
-    fn arrive(&self) {
+    pub(super) fn arrive(&self) {
         if self.mailbox.arrive() {
             self.head.shared.landed();
         }
@@ -264,28 +210,6 @@ impl<M: Send + 'static> Cell<M> {
         }
     }
 
-    /// Asks for room for `n` messages; see [`Lanes::poll_reserve`](crate::mailbox::Lanes::poll_reserve).
-    pub(crate) fn poll_room(
-        self: &Arc<Self>,
-        ticket: &mut Ticket,
-        lane: Lane,
-        n: usize,
-        waker: &Waker,
-    ) -> Poll<Result<(), Closed>> {
-        let (polled, granted) = self.mailbox.poll_reserve(ticket, lane, n, waker);
-        self.carry_out(granted);
-        polled
-    }
-
-    /// Gives up a place in line, or room that is not used.
-    pub(crate) fn release(self: &Arc<Self>, ticket: Ticket) {
-        let (withdrawn, granted) = self.mailbox.release(ticket);
-        self.carry_out(granted);
-        if let Some(envelope) = withdrawn {
-            self.drop_at_door(envelope, DropReason::Timeout);
-        }
-    }
-
     /// Does what room that has come leads to.
     pub(crate) fn carry_out(self: &Arc<Self>, granted: Granted<Item<M>>) {
         if granted.is_nothing() {
@@ -306,11 +230,20 @@ impl<M: Send + 'static> Cell<M> {
         })
     }
 
-    fn tag(&self, item: &Item<M>) -> Tag {
+    pub(super) fn tag(&self, item: &Item<M>) -> Tag {
         match item {
             Item::Message(message) => self.tag_of(message),
             _ => Tag::default(),
         }
+    }
+
+    /// Puts what the actor had set aside back into a mailbox with an order of its own; gives it back if it has none.
+    pub(super) fn put_back(&self, envelope: Envelope<Item<M>>) -> Option<Envelope<Item<M>>> {
+        if self.rules.is_none() {
+            return Some(envelope);
+        }
+        let tag = self.tag(&envelope.item);
+        self.mailbox.put_back(envelope, tag)
     }
 
     /// Gives the lane that a message belongs to.
@@ -318,14 +251,14 @@ impl<M: Send + 'static> Cell<M> {
         self.tag_of(message).lane()
     }
 
-    fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
+    pub(super) fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
         let shared = &self.head.shared;
         Envelope { item, id: shared.next_message(), at: shared.dispatcher.coarse_now() }
     }
 
     /// Logs that a message was taken in.
     #[inline]
-    fn record_sent(&self, (message, visible_at): (MsgId, Instant)) {
+    pub(super) fn record_sent(&self, (message, visible_at): (MsgId, Instant)) {
         let shared = &self.head.shared;
         if shared.log.wants(Level::Message) {
             self.head.record(EventKind::Sent { message, from: shared.log.current(), visible_at });
@@ -345,7 +278,7 @@ impl<M: Send + 'static> Cell<M> {
     }
 
     /// Does what a push leads to.
-    fn conclude(
+    pub(super) fn conclude(
         self: &Arc<Self>,
         pushed: Pushed<Item<M>>,
         stamp: (MsgId, Instant),
@@ -463,29 +396,8 @@ impl<M: Send + 'static> Cell<M> {
 fn into_message<M>(envelope: Envelope<Item<M>>) -> M {
     match envelope.item {
         Item::Message(message) | Item::Answer(_, message) => message,
-        Item::Tick(_) | Item::Notice(..) | Item::Drain => unreachable!("only messages are handed back"),
-    }
-}
-
-/// Who is told that the message of an ask waits in line for room.
-pub(crate) trait Asking: Send + Sync {
-    fn waits(&self, line: Arc<dyn Line>, ticket: Ticket);
-}
-
-/// A mailbox in whose line a message waits.
-pub(crate) trait Line: Send + Sync {
-    /// Gives the place up, and drops the message.
-    fn withdraw(self: Arc<Self>, ticket: Ticket);
-    /// Gives how long a message may wait, if that has a limit.
-    fn patience(&self) -> Option<std::time::Duration>;
-}
-
-impl<M: Send + 'static> Line for Cell<M> {
-    fn withdraw(self: Arc<Self>, ticket: Ticket) {
-        self.release(ticket);
-    }
-
-    fn patience(&self) -> Option<std::time::Duration> {
-        self.mailbox.overflow().patience()
+        Item::Tick(_) | Item::StashedTick(..) | Item::Notice(..) | Item::Drain => {
+            unreachable!("only messages are handed back")
+        }
     }
 }

@@ -63,6 +63,7 @@ impl<A: Actor> Life<A> {
             head.shared.late_dead_letter(head.id, &head.path, crate::id::MsgId(0), reason);
         }
         unsent.into_iter().for_each(|message| head.discard(MESSAGE_DROP, message));
+        self.bury_stash(cell);
         bury(cell, std::mem::take(&mut self.own.batch));
         head.settle_orphans(Fate::Stopped);
         for watch in self.own.watching.clear() {

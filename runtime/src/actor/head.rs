@@ -60,6 +60,10 @@ pub(crate) struct Counts {
     pub(crate) dead_lettered: Counter,
     pub(crate) dropped_own: Counter,
     pub(crate) restarts: Counter,
+    /// In the stash now.
+    pub(crate) stashed: Counter,
+    /// Taken in by the stash, and by no mailbox.
+    pub(crate) stash_took: Counter,
     pub(crate) busy_ns: Counter,
     pub(crate) blocked_ns: Counter,
     /// Dropped by a sender's push.
@@ -124,6 +128,11 @@ impl Head {
     pub(crate) fn adapter_failed(&self, why: &Failure) {
         self.record(EventKind::HookFailed { hook: "map of an adapter", text: why.report().text });
         self.shared.late_dead_letter(self.id, &self.path, MsgId(0), DeadLetterReason::AdapterFailed);
+    }
+
+    pub(crate) fn incarnation(&self) -> u32 {
+        // Ordering: Relaxed, written by the actor's own runs.
+        self.incarnation.load(Ordering::Relaxed)
     }
 
     pub(crate) fn state(&self) -> ActorState {

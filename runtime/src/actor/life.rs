@@ -20,6 +20,7 @@ use super::failure::{Failure, Report, catch};
 use super::outbox::Outbox;
 use super::path::SpawnError;
 use super::signal::Signal;
+use super::stash::{Hand, Stash};
 use super::tasks::Tasks;
 use super::timers::Timers;
 use super::watch::{Watchers, Watching};
@@ -45,6 +46,9 @@ pub(crate) struct Life<A: Actor> {
 /// What an actor owns besides its state; what a [`Context`] gives access to.
 pub(crate) struct Own<M> {
     pub(super) timers: Timers<M>,
+    pub(super) stash: Stash<M>,
+    /// The message that the present run is about.
+    pub(super) hand: Hand,
     pub(super) watching: Watching<M>,
     pub(super) outbox: Outbox,
     pub(super) rng: Rng,
@@ -106,6 +110,8 @@ impl<A: Actor> Life<A> {
     pub(crate) fn new(props: Props<A>, rng: Rng, suspends: u32) -> Self {
         let own = Own {
             timers: Timers::default(),
+            stash: Stash::new(props.stash),
+            hand: Hand::EMPTY,
             watching: Watching::default(),
             outbox: Outbox::default(),
             rng,
@@ -380,6 +386,7 @@ impl<A: Actor> Life<A> {
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.timers.clear(cell);
         self.own.tasks.cancel();
+        self.own.unstash(cell, usize::MAX);
         self.drop_instance(cell);
         if let Some((why, _)) = &self.failing {
             // Reply handles that the state held have died of its failure.
@@ -404,23 +411,6 @@ impl<M> Own<M> {
     /// I2: says whether a user message may be handled now.
     pub(super) fn readable(&self) -> bool {
         self.phase == Phase::Running && self.suspends == 0 && self.outbox.is_empty() && !self.stop_asked
-    }
-}
-
-impl<M: Send + 'static> Own<M> {
-    fn refill(&mut self, cell: &Arc<Cell<M>>, fresh: bool) {
-        if fresh {
-            let behind = self.take(cell);
-            self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
-        } else if self.batch.is_empty() && self.quota > 0 {
-            self.take(cell);
-        }
-    }
-
-    fn take(&mut self, cell: &Arc<Cell<M>>) -> usize {
-        let (behind, granted) = cell.mailbox.take(&mut self.batch);
-        cell.carry_out(granted);
-        behind
     }
 }
 

@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `watch`, `outbox`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -23,6 +23,7 @@ mod ending;
 pub(crate) mod failure;
 pub(crate) mod head;
 pub(crate) mod life;
+pub(crate) mod line;
 mod order;
 mod outbox;
 pub(crate) mod path;
@@ -31,6 +32,7 @@ mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod spawn;
+mod stash;
 mod tasks;
 pub(crate) mod timers;
 pub(crate) mod watch;
@@ -44,6 +46,7 @@ pub use failure::Failure;
 pub use path::SpawnError;
 pub use room::{Permit, Permits, Reserve, Send, SendError};
 pub use shared::{DeadLetter, Exit};
+pub use stash::StashFull;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
@@ -138,6 +141,7 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) stash: u32,
 }
 
 /// Messages that a mailbox takes while its actor waits for a restart.
@@ -160,6 +164,7 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            stash: stash::STASH,
         }
     }
 
@@ -215,6 +220,7 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            stash: self.stash,
         }
     }
 }

@@ -12,12 +12,12 @@ use super::deadlock;
 use super::failure::{Failure, catch};
 use super::life::{Life, Phase, Ran};
 use super::signal::Signal;
+use super::stash::{Hand, Origin};
 use crate::dispatch::Worker;
 use crate::id::MsgId;
 use crate::mailbox::Envelope;
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
 use crate::supervise::{FailureKind, RestartType};
-use crate::sync::Ordering;
 use crate::time::{Instant, nanos};
 
 impl<A: Actor> Life<A> {
@@ -71,7 +71,7 @@ impl<A: Actor> Life<A> {
         let Envelope { item, id, at, .. } = envelope;
         match item {
             Item::Message(message) => {
-                self.run(cell, message, id, at, worker);
+                self.run(cell, message, Hand { id, at, origin: Origin::Told }, worker);
                 Ran::UserCode
             }
             other => self.receive_own(cell, other, id, at, worker),
@@ -89,25 +89,38 @@ impl<A: Actor> Life<A> {
         worker: &mut Worker,
     ) -> Ran {
         let head = &cell.head;
-        let mut tick = None;
+        let (mut tick, mut origin) = (None, Origin::Told);
         // What makes a message of a tick or a notice is the user's code as well.
         let (message, stale) = match item {
             Item::Message(message) => (Ok(Some(message)), DropReason::StaleTimer),
             Item::Tick(token) => {
-                tick = Some(token);
+                (tick, origin) = (Some(token), Origin::Tick);
                 (catch(|| Ok(self.own.timers.message_of(cell, token))), DropReason::StaleTimer)
+            }
+            Item::StashedTick(incarnation, message) => {
+                origin = Origin::Tick;
+                let stale = incarnation != head.incarnation();
+                let message = match stale {
+                    true => {
+                        head.discard(MESSAGE_DROP, message);
+                        None
+                    }
+                    false => Some(message),
+                };
+                (Ok(message), DropReason::StaleTimer)
             }
             Item::Notice(number, news) => {
                 (catch(|| Ok(self.own.watching.message_of(number, *news))), DropReason::Unwatched)
             }
             Item::Answer(incarnation, message) => {
-                if incarnation != head.incarnation.load(Ordering::Relaxed) {
+                if incarnation != head.incarnation() {
                     head.counts.dead_lettered.add(1);
                     let reason = DeadLetterReason::StaleIncarnation;
                     head.shared.note_dead_letter(head.id, &head.path, id, reason);
                     head.discard(MESSAGE_DROP, message);
                     return Ran::Nothing;
                 }
+                origin = Origin::Answer(incarnation);
                 (Ok(Some(message)), DropReason::StaleTimer)
             }
             Item::Drain => {
@@ -116,7 +129,7 @@ impl<A: Actor> Life<A> {
             }
         };
         match message {
-            Ok(Some(message)) => self.run(cell, message, id, at, worker),
+            Ok(Some(message)) => self.run(cell, message, Hand { id, at, origin }, worker),
             Ok(None) => {
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: stale, message: id });
@@ -130,15 +143,9 @@ impl<A: Actor> Life<A> {
         Ran::UserCode
     }
 
-    pub(super) fn run(
-        &mut self,
-        cell: &Arc<Cell<A::Msg>>,
-        message: A::Msg,
-        id: MsgId,
-        sent_at: Instant,
-        worker: &mut Worker,
-    ) {
+    pub(super) fn run(&mut self, cell: &Arc<Cell<A::Msg>>, message: A::Msg, hand: Hand, worker: &mut Worker) {
         let head = &cell.head;
+        let Hand { id, at: sent_at, .. } = hand;
         let logged = head.shared.log.wants(Level::Message);
         let began = if logged { head.shared.now() } else { Instant::ZERO };
         if logged {
@@ -151,17 +158,20 @@ impl<A: Actor> Life<A> {
                 return self.failed(cell, why, id, None, worker);
             }
         };
-        match self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)) {
+        self.own.hand = hand;
+        let ran = self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message));
+        match ran {
             Ok(()) => {
-                head.counts.handled.add(1);
+                let stashed = self.own.hand.put_down();
+                head.counts.handled.add(u64::from(!stashed));
                 if self.own.unhandled {
-                    self.note_unhandled(cell, id);
+                    self.note_unhandled(cell, id, stashed);
                 }
                 if kept.is_some() {
                     head.discard(MESSAGE_DROP, kept);
                 }
                 head.settle_orphans(Fate::Handled);
-                if logged {
+                if logged && !stashed {
                     let took_ns = nanos(head.shared.now() - began);
                     head.record(EventKind::Handled { message: id, took_ns });
                 }
@@ -172,8 +182,11 @@ impl<A: Actor> Life<A> {
     }
 
     #[cold]
-    fn note_unhandled(&mut self, cell: &Arc<Cell<A::Msg>>, message: MsgId) {
+    fn note_unhandled(&mut self, cell: &Arc<Cell<A::Msg>>, message: MsgId, stashed: bool) {
         self.own.unhandled = false;
+        if stashed {
+            return; // it is not handled at all, as yet
+        }
         cell.head.counts.unhandled.add(1);
         cell.head.record(EventKind::Unhandled { message });
     }
@@ -187,7 +200,9 @@ impl<A: Actor> Life<A> {
         kept: Option<A::Msg>,
         worker: &mut Worker,
     ) {
-        cell.head.counts.failed.add(1);
+        // A message that the run had stashed stays there: its fate is not this failure.
+        let stashed = self.own.hand.put_down();
+        cell.head.counts.failed.add(u64::from(!stashed));
         cell.head.settle_orphans(Fate::Failed(why.kind()));
         self.record_failed(cell, &why, id);
         self.fail(cell, why, kept, worker);
@@ -281,5 +296,23 @@ impl<A: Actor> Life<A> {
             Phase::Ended => ActorState::Stopped,
         });
         debug_assert!(running || !self.own.readable());
+    }
+}
+
+impl<M: Send + 'static> Own<M> {
+    /// Sees to it that the batch has the next message, if an activation may still handle one.
+    pub(super) fn refill(&mut self, cell: &Arc<Cell<M>>, fresh: bool) {
+        if fresh {
+            let behind = self.take(cell);
+            self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
+        } else if self.batch.is_empty() && self.quota > 0 {
+            self.take(cell);
+        }
+    }
+
+    fn take(&mut self, cell: &Arc<Cell<M>>) -> usize {
+        let (behind, granted) = cell.mailbox.take(&mut self.batch);
+        cell.carry_out(granted);
+        behind
     }
 }

@@ -80,4 +80,16 @@ impl<T: Ordered, S> Lanes<T, S> {
         }
         inner.note_accepted(None)
     }
+
+    /// Puts what was taken out, and has its room no more, to the front of its rank; gives it back if the lane has no ranks.
+    pub(crate) fn put_back(&self, envelope: Envelope<T>, tag: Tag) -> Option<Envelope<T>> {
+        let mut inner = self.inner.lock();
+        inner.pay(self.budget.as_deref(), true);
+        let Some(rich) = &mut inner.rich else { return Some(envelope) };
+        match envelope.item.is_own() {
+            true => rich.put_back_own(envelope),
+            false => rich.put_back(envelope, tag),
+        }
+        None
+    }
 }

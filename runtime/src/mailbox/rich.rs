@@ -18,6 +18,9 @@ use super::order::{Keep, Lane, Tag};
 use super::reserve::Reservations;
 use crate::time::Instant;
 
+/// The first arrival number; those that are put back count down from it.
+const FIRST: u64 = 1 << 62;
+
 /// Messages of the control lane where the main lane has no bound that is a number.
 const CONTROL_MAX: usize = 1_000;
 
@@ -31,6 +34,8 @@ pub(super) struct Rich<T> {
     main: usize,
     since: usize,
     arrived: u64,
+    /// The number below which nothing is queued.
+    returned: u64,
     /// Messages that have been paid for, where there is a budget.
     pub(super) room: usize,
     pub(super) control_capacity: usize,
@@ -76,7 +81,8 @@ impl<T> Rich<T> {
             keep,
             main: 0,
             since: 0,
-            arrived: 0,
+            arrived: FIRST,
+            returned: FIRST,
             room: 0,
             control_capacity: capacity.unwrap_or(CONTROL_MAX),
             waiting: Reservations::default(),
@@ -126,6 +132,30 @@ impl<T> Rich<T> {
         self.arrived += 1;
         let before = std::mem::take(&mut self.since);
         self.own.push_back(Own { seq: self.arrived, before, envelope });
+    }
+
+    /// Puts a message that was taken out back to the front of its rank or lane: it came before all that is there. It has no
+    /// key any more.
+    pub(super) fn put_back(&mut self, envelope: Envelope<T>, tag: Tag) {
+        self.returned -= 1;
+        let entry = Entry { seq: self.returned, tag: Tag { key: None, ..tag }, envelope };
+        match tag.lane() {
+            Lane::Control => self.control.push_front(entry),
+            Lane::Main => {
+                self.main += 1;
+                match self.own.front_mut() {
+                    Some(own) => own.before += 1,
+                    None => self.since += 1,
+                }
+                self.ranks.entry(tag.rank).or_default().push_front(entry);
+            }
+        }
+    }
+
+    /// Puts something that the owner has ordered, and that was taken out, back to the front.
+    pub(super) fn put_back_own(&mut self, envelope: Envelope<T>) {
+        self.returned -= 1;
+        self.own.push_front(Own { seq: self.returned, before: 0, envelope });
     }
 
     /// Takes the next one.

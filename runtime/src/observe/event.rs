@@ -118,6 +118,8 @@ pub enum EventKind {
     Notified { target: ActorId, reason: StopReason },
     /// A router's members changed.
     RouteesChanged { routees: u64 },
+    /// Ticks of a fixed-rate timer fell due while one was queued, and were left out.
+    TimerSkipped { ticks: u64 },
     /// Something that the built-in behaviours of scenarios have to say.
     Note { what: &'static str, value: u64 },
     /// A command from outside was applied, such as a changed knob.
@@ -132,6 +134,12 @@ pub enum EventKind {
     AskBegan { target: ActorId },
     /// An ask ended; 0 is a reply, other codes are errors.
     AskEnded { outcome: u64 },
+    /// The message was put into the stash.
+    Stashed { message: MsgId },
+    /// So many messages went from the stash to the front of the mailbox.
+    Unstashed { messages: u64 },
+    /// A state machine went from one state to another, or anew to the same.
+    Transition { from: Arc<str>, to: Arc<str> },
     /// A timer was armed.
     TimerSet { due: Instant },
     /// A timer fired.
@@ -176,6 +184,7 @@ impl EventKind {
         use EventKind::*;
         match self {
             Sent { .. } | Received { .. } | Handled { .. } => Level::Message,
+            Stashed { .. } | Unstashed { .. } | Transition { .. } => Level::Message,
             AskBegan { .. } | AskEnded { .. } | TimerSet { .. } | TimerFired | TimerCancelled => {
                 Level::Message
             }
@@ -234,6 +243,10 @@ impl EventKind {
                 let ids = cycle.iter().fold(0, |h: u64, (id, _)| h.wrapping_mul(31).wrapping_add(id.0));
                 [51, cycle.len() as u64, ids, 0]
             }
+            Transition { from, to } => [60, text(from), text(to), 0],
+            Stashed { message } => [61, message.0, 0, 0],
+            Unstashed { messages } => [62, *messages, 0, 0],
+            TimerSkipped { ticks } => [63, *ticks, 0, 0],
         }
     }
 }

@@ -85,7 +85,7 @@ pub struct Ledger {
     pub handled: u64,
     /// In a lane, hold or outbox, not yet visible, or in hand.
     pub queued: u64,
-    /// In a stash; 0 as long as no actor can stash.
+    /// In a stash.
     pub stashed: u64,
     /// `receive` failed on it.
     pub failed: u64,

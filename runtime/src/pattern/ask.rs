@@ -17,8 +17,9 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use crate::actor::cell::{AnyCell, Fate, Item, Orphan};
-use crate::actor::doors::{Asking, Line, Refusal};
+use crate::actor::doors::Refusal;
 use crate::actor::failure::catch;
+use crate::actor::line::{Asking, Line};
 use crate::actor::shared::{Endless, Shared};
 use crate::actor::{Actor, ActorRef, Context};
 use crate::dispatch::Due;
