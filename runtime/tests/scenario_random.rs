@@ -38,7 +38,20 @@ fn value(rng: &mut Rng, param: &Param) -> Value {
         ParamType::Choice(list) => json!(pick(rng, list).value),
         ParamType::Bool => json!(rng.below(2) == 1),
         ParamType::Text { .. } => json!("text"),
+        ParamType::Name => json!(pick(rng, &["a", "b", "c"])),
+        ParamType::List { columns, .. } => (0..rng.below(3)).map(|_| row(rng, columns)).collect(),
     }
+}
+
+/// A row of a list with some of its columns.
+fn row(rng: &mut Rng, columns: &[Param]) -> Value {
+    let mut cells = serde_json::Map::new();
+    for column in columns {
+        if rng.below(3) > 0 {
+            cells.insert(column.key.to_owned(), value(rng, column));
+        }
+    }
+    Value::Object(cells)
 }
 
 fn node(rng: &mut Rng, index: usize, kind: &'static Kind, groups: &[String]) -> Node {
@@ -69,6 +82,7 @@ fn document(seed: u64) -> Scenario {
         workers: 1 + rng.below(4) as u16,
         throughput: *pick(&mut rng, &[1, 5, 64]),
         batch: *pick(&mut rng, &[1, 16, 256]),
+        settings: BTreeMap::from([("seeded_order".to_owned(), json!(rng.below(2) == 1))]),
         nodes: Vec::new(),
         edges: Vec::new(),
     };
@@ -116,9 +130,9 @@ fn mend(seed: u64, mut scenario: Scenario) -> Scenario {
         assert!(!fault.reason.is_empty(), "seed {seed}");
         let node = fault.place.node.as_deref().unwrap_or_else(|| panic!("seed {seed}: no place in {fault}"));
         match (fault.place.param.as_deref(), fault.place.port.as_deref()) {
-            (Some(_), _) => {
+            (Some(key), _) => {
                 let node = scenario.nodes.iter_mut().find(|n| n.id == node).expect("it exists");
-                node.params.retain(|key, _| !key.starts_with("backoff"));
+                assert!(node.params.remove(key).is_some(), "seed {seed}: {fault}");
             }
             (None, Some(port)) => add_neighbour(&mut scenario, node, port),
             (None, None) => {

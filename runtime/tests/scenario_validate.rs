@@ -164,11 +164,51 @@ fn streams_need_a_source_and_a_sink() {
 }
 
 #[test]
-fn a_router_behind_a_router_is_refused() {
+fn routers_may_stand_behind_routers_but_not_in_a_circle() {
     let nodes = format!(r#"{WORKER},{{"id":"a","kind":"router"}},{{"id":"b","kind":"router"}}"#);
     let edges = r#"{"id":"1","from":"a.out","to":"b.in"},{"id":"2","from":"b.out","to":"w.in"}"#;
-    let got = faults(&doc(&nodes, edges));
-    assert!(got[0].starts_with(r#"edge "1", node "b", port "in": a router cannot feed a router"#), "{got:?}");
+    assert_eq!(faults(&doc(&nodes, edges)), [""; 0]);
+    let got = faults(&doc(&nodes, &format!(r#"{edges},{{"id":"3","from":"b.out","to":"a.in"}}"#)));
+    assert_eq!(got.len(), 2, "{got:?}");
+    assert!(got[0].starts_with(r#"node "a": it is behind itself: its routers form a circle"#), "{got:?}");
+}
+
+#[test]
+fn wrong_rows_of_a_list_are_named() {
+    let with =
+        |rules: &str| doc(&format!(r#"{{"id":"g","kind":"supervisor","params":{{"rules":{rules}}}}}"#), "");
+    let place = r#"node "g", parameter "rules""#;
+    check(&with(r#""all""#), place, "must be a list of rows, not the text \"all\"");
+    check(&with(r#"[{"on":"error"},7]"#), place, "row 2: must be an object, not 7");
+    check(&with(r#"[{"on":"teapot"}]"#), place, "row 1: on must be one of error, start");
+    check(&with(r#"[{"on":"code","code":7}]"#), place, "row 1: code must be a text, not 7");
+    check(
+        &with(r#"[{"do":"stop"}]"#),
+        place,
+        r#"row 1: there is no column "do"; there are on, code, directive"#,
+    );
+    check(&with(&format!("[{}]", ["{}"; 17].join(","))), place, "must have at most 16 rows, not 17");
+    assert_eq!(faults(&with(r#"[{},{"on":"code","code":"task","directive":"resume"}]"#)), [""; 0]);
+}
+
+#[test]
+fn supervision_is_bounded() {
+    let with = |value: &str| doc(&format!(r#"{{"id":"g","kind":"supervisor","params":{{{value}}}}}"#), "");
+    let at = |key: &str| format!(r#"node "g", parameter "{key}""#);
+    check(&with(r#""strategy":"some""#), &at("strategy"), "one of one_for_one, all_for_one, rest_for_one");
+    check(&with(r#""window":"open""#), &at("window"), "must be one of sliding, tumbling, gap");
+    check(&with(r#""limit":"none""#), &at("limit"), "must be one of within, lifetime, unlimited");
+    check(&with(r#""budget":3"#), &at("budget"), "must be one of per_child, shared, not 3");
+    check(&with(r#""on_exhausted":"die""#), &at("on_exhausted"), "must be one of stop, escalate");
+    check(&with(r#""backoff_jitter_permille":1001"#), &at("backoff_jitter_permille"), "must be 1000 or less");
+    check(&with(r#""backoff_reset_ms":-1"#), &at("backoff_reset_ms"), "must be 0 or more");
+    check(&with(r#""restart":"ever""#), &at("restart"), "must be one of permanent, transient, temporary");
+    check(&with(r#""hold":1000001"#), &at("hold"), "must be 1000000 or less");
+    check(
+        &with(r#""backoff_min_ms":20,"backoff_max_ms":10"#),
+        &at("backoff_min_ms"),
+        "must not be more than backoff_max_ms",
+    );
 }
 
 #[test]
@@ -182,6 +222,9 @@ fn settings_are_bounded() {
     check(&with("throughput", "0"), r#"setting "throughput""#, "must be 1 to 1000000");
     check(&with("batch", "257"), r#"setting "batch""#, "must be 1 to 256");
     check(&with("name", &format!("{:?}", "x".repeat(2_001))), r#"setting "name""#, "2001 characters");
+    check(&with("settings", "[]"), r#"setting "settings""#, "expected a map");
+    check(&with("settings", r#"{"seeded_order":1}"#), r#"setting "seeded_order""#, "must be true or false");
+    check(&with("settings", r#"{"colour":1}"#), r#"setting "colour""#, "the system has no such parameter");
     check(&with("colour", "3"), r#"setting "colour""#, "unknown field `colour`");
     check(r#"{"version":1,"seed":-1,"workers":1,"nodes":[],"edges":[]}"#, r#"setting "seed""#, "-1");
     let text = doc(r#"{"id":"w","kind":"collector","x":"left"}"#, "");
@@ -271,7 +314,7 @@ fn dragging_gives_the_reason() {
     for (from, to, reason) in [
         ("s.out", "c.in", "put a router behind it"),
         ("s.out", "w.in", "already joined"),
-        ("q.out", "r.in", "cannot feed a router"),
+        ("q.out", "q.in", "circle of routers"),
         ("n.out", "m.in", "circle in the stream"),
         ("n.out", "n.in", "already wired"),
         ("w.out", "m.in", "put a to_stream between"),

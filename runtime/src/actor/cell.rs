@@ -150,6 +150,10 @@ impl<M: Send + 'static> Runnable for Cell<M> {
         let mut behaviour = self.behaviour.lock();
         behaviour.finish(&self)
     }
+
+    fn ran_long(&self, ns: u64) {
+        self.head.ran_long(ns);
+    }
 }
 
 impl<M: Send + 'static> OnTimer for Cell<M> {
@@ -243,7 +247,10 @@ pub(crate) fn signal(target: &Arc<dyn AnyCell>, signal: Signal, by: Option<&mut 
 
 fn signal_now(target: &Arc<dyn AnyCell>, signal: Signal, by: Option<&mut Worker>) {
     match target.put(signal) {
-        Ok(true) => target.head().shared.dispatcher.schedule(target.clone().task(), by),
+        Ok(true) => {
+            let head = target.head();
+            head.shared.dispatcher.schedule(target.clone().task(), head.home, by);
+        }
         Ok(false) => {}
         Err(signal) => unheard(target, signal),
     }

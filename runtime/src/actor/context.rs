@@ -15,7 +15,7 @@ use super::signal::Signal;
 use super::timers::TimerScope;
 use super::watch::{Terminated, WatchError};
 use super::{Actor, Cancel, Props};
-use crate::dispatch::{Due, Worker};
+use crate::dispatch::{Due, Home, Worker};
 use crate::observe::EventKind;
 use crate::rng::Rng;
 use crate::sync::Ordering;
@@ -113,13 +113,15 @@ impl<'a, A: Actor> Context<'a, A> {
     /// Spends `d` of CPU: a Pool burns it, a Stepper keeps this virtual worker busy until then.
     pub fn work(&mut self, d: Duration) {
         self.cell.head.counts.busy_ns.add(nanos(d));
-        self.cell.head.shared.dispatcher.work(d);
+        self.cell.head.shared.dispatcher.work(d, self.cell.head.home);
     }
 
-    /// Occupies the worker for `d` without CPU, as a blocking call does.
+    /// Occupies the worker for `d` without CPU, as a blocking call does. Where others share the worker that is a lint: give
+    /// the actor to the dispatcher `blocking`, or the call to [`Context::spawn_blocking`].
     pub fn block(&mut self, d: Duration) {
         self.cell.head.counts.blocked_ns.add(nanos(d));
-        self.cell.head.shared.dispatcher.block(d);
+        self.cell.head.will_block(nanos(d));
+        self.cell.head.shared.dispatcher.block(d, self.cell.head.home);
     }
 
     // --- family ---
@@ -181,12 +183,17 @@ impl<'a, A: Actor> Context<'a, A> {
 
     /// Queues a task, by this worker.
     pub(crate) fn schedule(&mut self, task: crate::dispatch::Task) {
+        self.schedule_in(self.cell.head.home, task);
+    }
+
+    /// Queues a task somewhere, by this worker.
+    pub(crate) fn schedule_in(&mut self, home: Home, task: crate::dispatch::Task) {
         let shared = &self.cell.head.shared;
         match shared.dispatcher.later() {
-            None => shared.dispatcher.schedule(task, None),
+            None => shared.dispatcher.schedule(task, home, None),
             Some(at) => {
                 let system = shared.clone();
-                let start = move || system.dispatcher.schedule(task, None);
+                let start = move || system.dispatcher.schedule(task, home, None);
                 shared.dispatcher.set_timer(at, Due::Call(Box::new(start)));
             }
         }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use std::task::{Poll, Waker};
+use std::task::Waker;
 
 use super::cell::{AnyCell, Cell, Fate, Item, signal};
 use super::failure::catch;
@@ -13,7 +13,7 @@ use super::signal::Signal;
 use crate::dispatch::{Due, Worker};
 use crate::id::MsgId;
 use crate::mailbox::order::{Lane, Tag};
-use crate::mailbox::{Closed, Envelope, Granted, Loss, OverflowStrategy, Pushed, Ticket, Why};
+use crate::mailbox::{Envelope, Granted, Loss, OverflowStrategy, Pushed, Ticket, Why};
 use crate::observe::{DeadLetterReason, DropReason, EventKind, Level};
 use crate::sync::{AtomicU64, Ordering};
 use crate::time::Instant;
@@ -388,7 +388,7 @@ impl<M: Send + 'static> Cell<M> {
 
     pub(crate) fn wake(self: &Arc<Self>, wake: bool, by: Option<&mut Worker>) {
         if wake {
-            self.head.shared.dispatcher.schedule(self.clone(), by);
+            self.head.shared.dispatcher.schedule(self.clone(), self.head.home, by);
         }
     }
 }

@@ -9,6 +9,7 @@ use super::cell::AnyCell;
 use super::children::Children;
 use super::failure::{Failure, catch};
 use super::shared::Shared;
+use crate::dispatch::Home;
 use crate::id::{ActorId, MsgId};
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
@@ -20,6 +21,8 @@ pub(crate) struct Head {
     pub(crate) depth: u16,
     pub(crate) parent: Option<Arc<dyn AnyCell>>,
     pub(crate) shared: Arc<Shared>,
+    /// Where its runs and its tasks are queued.
+    pub(crate) home: Home,
     pub(crate) children: Mutex<Children>,
     pub(crate) counts: Counts,
     state: AtomicU32,
@@ -28,6 +31,8 @@ pub(crate) struct Head {
     pub(crate) suspends: AtomicU32,
     /// Whose room this actor waits for; 0 is nobody's.
     waits_on: AtomicU64,
+    /// The lints raised so far, one bit each.
+    pub(super) lints: AtomicU32,
     in_run: AtomicBool,
     has_orphans: AtomicBool,
     orphans: Mutex<Vec<Box<dyn Orphan>>>,
@@ -83,6 +88,7 @@ impl Head {
         depth: u16,
         parent: Option<Arc<dyn AnyCell>>,
         shared: Arc<Shared>,
+        home: Home,
     ) -> Self {
         Head {
             id,
@@ -90,12 +96,14 @@ impl Head {
             depth,
             parent,
             shared,
+            home,
             children: Mutex::default(),
             counts: Counts::default(),
             state: AtomicU32::new(ActorState::Starting as u32),
             incarnation: AtomicU32::new(0),
             suspends: AtomicU32::new(0),
             waits_on: AtomicU64::new(0),
+            lints: AtomicU32::new(0),
             in_run: AtomicBool::new(false),
             has_orphans: AtomicBool::new(false),
             orphans: Mutex::default(),

@@ -457,10 +457,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
 impl<A: Actor> Life<A> {
     /// Handles signals and messages up to the run's limit, and to the end of the activation's batch.
     fn turns(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) {
-        let (mut left, mut fresh) = (run.limit, run.fresh);
+        let mut fresh = run.fresh;
         loop {
             if self.signals(cell, run.worker) == Ran::UserCode {
-                left -= 1;
+                run.limit -= 1;
             } else if !self.own.readable() {
                 return;
             } else {
@@ -473,10 +473,13 @@ impl<A: Actor> Life<A> {
                 };
                 self.own.quota -= 1;
                 if self.receive(cell, envelope, run.worker) == Ran::UserCode {
-                    left -= 1;
+                    run.limit -= 1;
                 }
             }
-            if left == 0 {
+            if let Some(ns) = run.worker.overdue() {
+                cell.head.ran_long(ns);
+            }
+            if run.limit == 0 {
                 return;
             }
         }

@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -27,6 +27,7 @@ pub(crate) mod line;
 mod order;
 mod outbox;
 pub(crate) mod path;
+mod placement;
 mod room;
 mod run;
 pub(crate) mod shared;
@@ -141,6 +142,7 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
 
@@ -164,6 +166,7 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            dispatcher: None,
             stash: stash::STASH,
         }
     }
@@ -220,6 +223,7 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }
     }

@@ -21,6 +21,10 @@ pub enum SpawnError {
     ParentRestarting,
     /// The path would be deeper than 256.
     TooDeep,
+    /// The system has no dispatcher of this name.
+    NoDispatcher(String),
+    /// The actor was to have a thread of its own, and the operating system refused it.
+    NoThread(String),
 }
 
 impl fmt::Display for SpawnError {
@@ -33,6 +37,8 @@ impl fmt::Display for SpawnError {
             SpawnError::ParentStopping => write!(f, "the parent is stopping"),
             SpawnError::ParentRestarting => write!(f, "the parent is being restarted"),
             SpawnError::TooDeep => write!(f, "the path would be deeper than {DEPTH_MAX}"),
+            SpawnError::NoDispatcher(name) => write!(f, "the system has no dispatcher \"{name}\""),
+            SpawnError::NoThread(why) => write!(f, "no thread for a pinned actor: {why}"),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::context::Context;
 use super::deadlock;
 use super::failure::{Failure, catch};
-use super::life::{Life, Phase, Ran};
+use super::life::{Life, Own, Phase, Ran};
 use super::signal::Signal;
 use super::stash::{Hand, Origin};
 use crate::dispatch::Worker;

@@ -11,7 +11,7 @@ use super::path::{self, DEPTH_MAX, SpawnError};
 use super::shared::Shared;
 use super::signal::Signal;
 use super::{Actor, Props};
-use crate::dispatch::Worker;
+use crate::dispatch::{Home, Worker};
 use crate::id::ActorId;
 use crate::mailbox::{Arrangement, Lanes};
 use crate::observe::EventKind;
@@ -35,13 +35,15 @@ pub(crate) fn spawn_child<A: Actor>(
         return Err(SpawnError::TooDeep);
     }
     let shared = &head.shared;
+    let place = shared.place(props.dispatcher.as_ref())?;
     let (restart_type, backoff) = (props.restart_type, props.backoff);
     let cell = {
         let mut book = head.children.lock();
         let name = book.reserve(name)?;
+        let home = shared.open(&place)?;
         let id = shared.next_actor();
         let path = format!("{}/{name}", head.path).into();
-        let cell = make(shared, id, path, head.depth + 1, Some(parent.clone()), props);
+        let cell = make(shared, (id, home), path, head.depth + 1, Some(parent.clone()), props);
         let budget = ChildBudget::new(backoff);
         let rng = shared.rng(RNG_SUPERVISION | id.0);
         // Known to the system before its parent knows it: from then on it may be stopped by another thread.
@@ -58,14 +60,14 @@ pub(crate) fn spawn_guardian<A: Actor>(
     name: &str,
     props: Props<A>,
 ) -> ActorRef<A::Msg> {
-    let cell = make(shared, shared.next_actor(), name.into(), 0, None, props);
+    let cell = make(shared, (shared.next_actor(), Home::DEFAULT), name.into(), 0, None, props);
     enroll(&cell, ActorId::NOBODY);
     begin(cell, None)
 }
 
 fn make<A: Actor>(
     shared: &Arc<Shared>,
-    id: ActorId,
+    (id, home): (ActorId, Home),
     path: Arc<str>,
     depth: u16,
     parent: Option<Arc<dyn AnyCell>>,
@@ -73,7 +75,7 @@ fn make<A: Actor>(
 ) -> Arc<Cell<A::Msg>> {
     // Ordering: Relaxed, written by the parent's own runs.
     let suspends = parent.as_ref().map_or(0, |parent| parent.head().suspends.load(Ordering::Relaxed));
-    let head = Head::new(id, path, depth, parent, shared.clone());
+    let head = Head::new(id, path, depth, parent, shared.clone(), home);
     head.suspends.store(suspends, Ordering::Relaxed);
     let rules = (!props.rules.is_plain()).then(|| Box::new(props.rules));
     let keep = props.rules.key.map(|(keep, _)| keep);

@@ -58,13 +58,13 @@ impl Idle {
         *woken = false;
     }
 
-    /// Wakes one sleeper, if there is one. To be called after the work was published.
-    pub(crate) fn wake_one(&self) {
+    /// Wakes one sleeper; false if there is none. To be called after the work was published.
+    pub(crate) fn wake_one(&self) -> bool {
         // Ordering: SeqCst, the producer's half of the Dekker pair; the other is in sleep().
         fence(Ordering::SeqCst);
         // Ordering: Relaxed, ordered by the fence.
         if self.sleepers.load(Ordering::Relaxed) == 0 {
-            return;
+            return false;
         }
         let woken = {
             let mut list = self.list.lock();
@@ -75,6 +75,7 @@ impl Idle {
         if let Some(index) = woken {
             self.ring(index);
         }
+        woken.is_some()
     }
 
     /// Wakes every sleeper.

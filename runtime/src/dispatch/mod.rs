@@ -1,27 +1,39 @@
 //! What runs tasks: one scheduling algorithm ([`worker`]), two drivers of it.
 //!
 //! A [`Runnable`] is anything that can be run for a bounded number of messages: an actor's cell, a future, a one-shot job.
-//! [`Pool`] gives every worker a thread; [`Stepper`] keeps k virtual workers on the caller's thread, in virtual time.
-//! This module's [`Dispatcher`] is the whole seam between the two; the one `cfg` of the crate on the target stands here.
+//! [`Pool`] gives every worker a thread; [`Stepper`] keeps k virtual workers on the caller's thread, in virtual time. Users
+//! know *dispatchers* by name: each has workers and queues of its own (`settings`), all on one driver and one clock.
+//! This module's [`Dispatcher`] is the driver, and the whole seam; the one `cfg` of the crate on the target stands here.
 //!
 //! I1 a task is queued at most once at a time (its owner sees to that: see `mailbox`).
 //! I2 [`Dispatcher::later`] is `None` on a Pool: only in virtual time can an effect lie in the future.
 
+mod cost;
+#[cfg(not(target_family = "wasm"))]
+mod crew;
+mod gate;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) mod idle;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) mod pool;
 pub(crate) mod run_queue;
 pub(crate) mod running;
+pub(crate) mod settings;
 pub(crate) mod stepper;
+mod virtual_crew;
 pub(crate) mod worker;
 
 use std::sync::Arc;
 
+use crate::observe::DispatcherSnapshot;
 use crate::time::{Instant, TimerKey};
 
+pub use cost::CostModel;
+pub(crate) use gate::Waiting;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use pool::Pool;
+pub use settings::DispatcherSettings;
+pub(crate) use settings::{Home, Place, Roster};
 pub(crate) use stepper::Stepper;
 pub use stepper::Turn;
 pub(crate) use worker::Worker;
@@ -29,22 +41,28 @@ pub(crate) use worker::Worker;
 /// A queued task.
 pub(crate) type Task = Arc<dyn Runnable>;
 
+/// Messages between two looks at the clock, where a row of them may last only so long.
+const CLOCK_EVERY: u32 = 16;
+
 /// What a worker runs.
 pub(crate) trait Runnable: Send + Sync {
-    /// Runs for at most `run.limit` messages.
+    /// Runs for at most `run.limit` messages, and takes those that it handled off the limit.
     fn run(self: Arc<Self>, run: &mut Run<'_>) -> Next;
 
     /// Ends a run that said [`Next::Busy`], when its time has passed; says what the task wants then.
     fn finish(self: Arc<Self>) -> Next {
         Next::Idle
     }
+
+    /// Takes the news that a run has lasted for too long.
+    fn ran_long(&self, _ns: u64) {}
 }
 
 /// One call of [`Runnable::run`].
 pub(crate) struct Run<'a> {
     /// The worker that runs, for sends into its own queue.
     pub(crate) worker: &'a mut Worker,
-    /// At most so many messages in this call.
+    /// At most so many messages in this call; afterwards, how many fewer than that there were.
     pub(crate) limit: u32,
     /// True in the first call of an activation: a new batch may be taken from the mailbox.
     pub(crate) fresh: bool,
@@ -106,9 +124,46 @@ macro_rules! each {
 }
 
 impl Dispatcher {
-    /// Queues a task that became ready; by the worker that made it so, if it was one.
-    pub(crate) fn schedule(&self, task: Task, by: Option<&mut Worker>) {
-        each!(self, d => d.schedule(task, by));
+    /// Queues a task that became ready in its home; by the worker that made it so, if it was one.
+    pub(crate) fn schedule(&self, task: Task, home: Home, by: Option<&mut Worker>) {
+        each!(self, d => d.schedule(task, home, by));
+    }
+
+    /// Gives the roster of dispatchers.
+    pub(crate) fn roster(&self) -> &Roster {
+        each!(self, d => d.roster())
+    }
+
+    /// Gives an actor its home; one that is to have a worker of its own gets it now.
+    ///
+    /// # Errors
+    /// If the operating system refuses a thread.
+    pub(crate) fn open(&self, place: &Place) -> std::io::Result<Home> {
+        match (place, self) {
+            (Place::Crew(home), _) => Ok(*home),
+            #[cfg(not(target_family = "wasm"))]
+            (Place::Own(settings), Dispatcher::Pool(pool)) => pool.open(settings),
+            (Place::Own(settings), Dispatcher::Stepper(stepper)) => Ok(stepper.open(settings)),
+        }
+    }
+
+    /// Takes back the home of an actor that has ended.
+    pub(crate) fn release(&self, home: Home) {
+        each!(self, d => d.release(home));
+    }
+
+    /// Gives the state of every dispatcher.
+    pub(crate) fn snapshot(&self) -> Vec<DispatcherSnapshot> {
+        each!(self, d => d.snapshot())
+    }
+
+    /// Charges the price of a job, where that has one.
+    pub(crate) fn charge_task(&self) {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(_) => {}
+            Dispatcher::Stepper(stepper) => stepper.charge_task(),
+        }
     }
 
     /// Gives the time; within a run on a Stepper it includes the work charged so far.
@@ -130,14 +185,14 @@ impl Dispatcher {
         }
     }
 
-    /// Spends CPU time.
-    pub(crate) fn work(&self, d: std::time::Duration) {
-        each!(self, dispatcher => dispatcher.work(d));
+    /// Spends CPU time of a worker of `home`.
+    pub(crate) fn work(&self, d: std::time::Duration, home: Home) {
+        each!(self, dispatcher => dispatcher.work(d, home));
     }
 
-    /// Occupies a worker without CPU.
-    pub(crate) fn block(&self, d: std::time::Duration) {
-        each!(self, dispatcher => dispatcher.block(d));
+    /// Occupies a worker of `home` without CPU.
+    pub(crate) fn block(&self, d: std::time::Duration, home: Home) {
+        each!(self, dispatcher => dispatcher.block(d, home));
     }
 
     /// Arms a timer; `None` if it will never be due.
@@ -168,12 +223,12 @@ impl Dispatcher {
 
 impl Dispatcher {
     /// Starts threads; `None` where there are none.
-    pub(crate) fn threads(name: &str, workers: usize, throughput: u32) -> Option<std::io::Result<Self>> {
+    pub(crate) fn threads(name: &str, roster: Roster) -> Option<std::io::Result<Self>> {
         #[cfg(not(target_family = "wasm"))]
-        return Some(Pool::start(name, workers, throughput).map(Dispatcher::Pool));
+        return Some(Pool::start(name, roster).map(Dispatcher::Pool));
         #[cfg(target_family = "wasm")]
         {
-            let _ = (name, workers, throughput);
+            let _ = (name, roster);
             None
         }
     }

@@ -46,18 +46,39 @@ impl RunQueue {
         overflow
     }
 
-    /// Takes the slot's task, unless `skip_lifo` while the ring has one; then the ring's oldest.
-    pub(crate) fn pop(&self, skip_lifo: bool) -> Option<(Task, Taken)> {
+    /// Takes the slot's task; if there is none, the ring's oldest.
+    pub(crate) fn pop(&self) -> Option<(Task, Taken)> {
+        self.pop_with(|inner| inner.take_slot().or_else(|| inner.take_ring()))
+    }
+
+    /// Takes the ring's oldest task, past the one in the slot; if there is none, that one.
+    pub(crate) fn pop_past_slot(&self) -> Option<(Task, Taken)> {
+        self.pop_with(|inner| inner.take_ring().or_else(|| inner.take_slot()))
+    }
+
+    /// As [`RunQueue::pop_past_slot`]; the slot's task goes to the back of the ring, behind all who waited.
+    pub(crate) fn pop_ring_first(&self) -> Option<(Task, Taken)> {
+        self.pop_with(|inner| {
+            let first = inner.take_ring();
+            if first.is_some() {
+                // There is room: one task has just left the ring.
+                inner.ring.extend(inner.lifo.take());
+            }
+            first.or_else(|| inner.take_slot())
+        })
+    }
+
+    /// Takes the ring's oldest task, if the ring has one.
+    pub(crate) fn take_one(&self) -> Option<Task> {
+        self.pop_with(|inner| inner.ring.pop_front())
+    }
+
+    fn pop_with<T>(&self, take: impl FnOnce(&mut Inner) -> Option<T>) -> Option<T> {
         if self.is_empty() {
             return None;
         }
         let mut inner = self.inner.lock();
-        let from_ring = skip_lifo && !inner.ring.is_empty();
-        let slot = if from_ring { None } else { inner.lifo.take() };
-        let taken = match slot {
-            Some(task) => Some((task, if inner.ring.is_empty() { Taken::LastSlot } else { Taken::Slot })),
-            None => inner.ring.pop_front().map(|task| (task, Taken::Ring)),
-        };
+        let taken = take(&mut inner);
         self.publish(&inner);
         taken
     }
@@ -94,6 +115,15 @@ impl RunQueue {
 }
 
 impl Inner {
+    fn take_slot(&mut self) -> Option<(Task, Taken)> {
+        let task = self.lifo.take()?;
+        Some((task, if self.ring.is_empty() { Taken::LastSlot } else { Taken::Slot }))
+    }
+
+    fn take_ring(&mut self) -> Option<(Task, Taken)> {
+        self.ring.pop_front().map(|task| (task, Taken::Ring))
+    }
+
     fn push_back(&mut self, task: Task) -> Vec<Task> {
         if self.ring.len() < RING {
             self.ring.push_back(task);
@@ -136,7 +166,7 @@ impl Injector {
     pub(crate) fn push(&self, new: impl IntoIterator<Item = Task>) {
         let mut tasks = self.tasks.lock();
         tasks.extend(new);
-        // Ordering: Release, pairs with the Acquire in is_empty().
+        // Ordering: Release, pairs with the Acquire in len().
         self.len.store(tasks.len(), Ordering::Release);
     }
 
@@ -152,7 +182,12 @@ impl Injector {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Counts the queued tasks.
+    pub(crate) fn len(&self) -> usize {
         // Ordering: Acquire, pairs with the Release in push() and pop().
-        self.len.load(Ordering::Acquire) == 0
+        self.len.load(Ordering::Acquire)
     }
 }

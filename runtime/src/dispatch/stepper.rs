@@ -10,23 +10,28 @@
 //! I2 nothing here reads a real clock, a thread id or an address: the same calls give the same turns.
 //! I3 after [`ZENO_RUNS`] runs at one instant every further run costs 1 µs until nothing is left to do at some moment, so
 //!    endless free work cannot stop time.
-//! I4 a task whose run charged time is *held*: nobody can run it before that time has passed.
+//! I4 each dispatcher has workers of its own; all of them are in the one order of I1. They take part from the first task of
+//!    their dispatcher on, and those of a pinned actor until its end.
+//! What a worker does with a task between two turns is in `virtual_crew`.
 //! It is not a thread: nothing happens between two steps.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::running::Running;
-use super::worker::Queues;
-use super::{Due, Next, Run, Task, Worker};
+use super::settings::{DispatcherSettings, Home, PINNED, Roster};
+use super::virtual_crew::{Activation, Guild, VirtualCrew, VirtualWorker};
+use super::worker::{SLOW, Team};
+use super::{CostModel, Due, Run, Task, Worker};
 use crate::id::ActorId;
+use crate::observe::DispatcherSnapshot;
 use crate::rng::Rng;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::time::{Instant, TimerKey, TimerQueue, nanos};
 
 /// Runs at one instant before each costs [`ZENO_COST`].
 const ZENO_RUNS: u64 = 100_000;
-/// What a run costs after [`ZENO_RUNS`] at one instant.
+/// What a run costs, besides its own price, after [`ZENO_RUNS`] at one instant.
 const ZENO_COST: Duration = Duration::from_micros(1);
 
 /// One turn that was run.
@@ -36,74 +41,111 @@ pub struct Turn {
     pub number: u64,
     /// When it began.
     pub at: Instant,
-    /// The virtual worker that ran it.
+    /// The virtual worker that ran it: those of the default dispatcher come first, from 0, then those of the others.
     pub worker: usize,
 }
 
 /// Drives virtual workers; see the module's page.
 pub(crate) struct Stepper {
-    queues: Queues,
+    roster: Roster,
+    costs: CostModel,
+    /// By home.
+    guilds: Vec<Arc<Guild>>,
+    pinned: Mutex<BTreeMap<Home, Arc<Guild>>>,
+    /// Those whose workers take part from the next turn on.
+    newcomers: Mutex<Vec<Arc<Guild>>>,
+    /// True if workers are to leave before the next turn.
+    leavers: AtomicBool,
     timers: Mutex<TimerQueue<Due>>,
     state: Mutex<State>,
-    throughput: u32,
     turns: AtomicU64,
     /// Virtual time at which the running turn began (or of the last one).
     base: AtomicU64,
     /// Work charged by the running turn so far.
     spent: AtomicU64,
-    /// Whose run each virtual worker is in: at most one is in any.
-    running: Vec<Arc<Running>>,
+    /// True from the moment at which the clock begins to be pushed until that is taken note of.
+    pushed: AtomicBool,
 }
 
 struct State {
-    workers: Vec<VirtualWorker>,
+    /// In the order of their workers' numbers.
+    crews: Vec<VirtualCrew>,
     runs_at_instant: u64,
     /// True from the run that was one too many at one instant until the next idle moment.
     zeno: bool,
     /// Draws the next worker among those that are free, in seeded order.
+    draw: Option<Rng>,
+    /// Gives each worker its own chance, in seeded order.
     order: Option<Rng>,
 }
 
-struct VirtualWorker {
-    worker: Worker,
-    free_at: Instant,
-    last_turn: u64,
-    /// The activation that this worker is in, between two turns of it.
-    current: Option<Activation>,
-    /// The activation whose last run lasts until `free_at`.
-    held: Option<Activation>,
-}
-
-struct Activation {
-    task: Task,
-    left: u32,
-}
+/// Where a worker is: the index of its crew, and its own there.
+type Seat = (usize, usize);
 
 impl Stepper {
     /// Makes virtual workers; with `order`, chance decides between what may come next in any order.
-    pub(crate) fn new(workers: usize, throughput: u32, order: Option<Rng>) -> Self {
-        let virtual_worker = |index: usize| VirtualWorker {
-            worker: Worker::new(index, order.as_ref().map(|order| order.split(index as u64))),
-            free_at: Instant::ZERO,
-            last_turn: 0,
-            current: None,
-            held: None,
-        };
-        let workers_of: Vec<_> = (0..workers).map(virtual_worker).collect();
+    pub(crate) fn new(roster: Roster, costs: CostModel, order: Option<Rng>) -> Self {
+        let mut first = 0;
+        let mut guilds = Vec::new();
+        for (index, named) in roster.crews().iter().enumerate() {
+            let team = Team::new(Home(index as u64), named.name.clone(), &named.settings);
+            guilds.push(Arc::new(Guild::new(team, first)));
+            first += named.settings.workers;
+        }
         Stepper {
-            queues: Queues::new(workers),
+            roster,
+            costs,
+            guilds,
+            pinned: Mutex::default(),
+            newcomers: Mutex::default(),
+            leavers: AtomicBool::new(false),
             timers: Mutex::new(TimerQueue::new()),
-            running: workers_of.iter().map(|w| w.worker.running.clone()).collect(),
             state: Mutex::new(State {
-                workers: workers_of,
+                crews: Vec::new(),
                 runs_at_instant: 0,
                 zeno: false,
-                order: order.map(|order| order.split(u64::MAX)),
+                draw: order.as_ref().map(|order| order.split(u64::MAX)),
+                order,
             }),
-            throughput,
             turns: AtomicU64::new(0),
             base: AtomicU64::new(0),
             spent: AtomicU64::new(0),
+            pushed: AtomicBool::new(false),
+        }
+    }
+
+    /// Gives the roster of dispatchers.
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    /// Makes a home, and a worker, for one pinned actor.
+    pub(crate) fn open(&self, settings: &DispatcherSettings) -> Home {
+        let home = self.roster.next_pinned();
+        let workers = self.roster.crews().iter().map(|named| named.settings.workers).sum::<usize>();
+        let before = home.index() - self.guilds.len();
+        let team = Team::new(home, format!("{PINNED}-{}", home.0).into(), settings);
+        self.pinned.lock().insert(home, Arc::new(Guild::new(team, workers + before)));
+        home
+    }
+
+    /// Ends the worker of a pinned actor; to any other home it does nothing.
+    pub(crate) fn release(&self, home: Home) {
+        if let Some(guild) = self.pinned.lock().remove(&home) {
+            guild.end();
+            self.leavers.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes in the workers that have something to do for the first time, and lets go of those whose actor has ended.
+    fn admit(&self, state: &mut State) {
+        let newcomers = std::mem::take(&mut *self.newcomers.lock());
+        for guild in newcomers {
+            let at = state.crews.partition_point(|crew| crew.guild.first < guild.first);
+            state.crews.insert(at, VirtualCrew::new(guild, state.order.as_ref()));
+        }
+        if self.leavers.swap(false, Ordering::Relaxed) {
+            state.crews.retain(|crew| !crew.guild.has_ended());
         }
     }
 
@@ -115,10 +157,11 @@ impl Stepper {
         let mut state = self.state();
         loop {
             self.fire_due();
-            self.end_runs(&mut state);
-            if let Some(first) = self.next_worker(&state) {
-                let index = self.draw_worker(&mut state).unwrap_or(first);
-                return Some(self.turn(&mut state, index));
+            self.admit(&mut state);
+            let now = self.now();
+            state.crews.iter_mut().for_each(|crew| crew.end_runs(now));
+            if let Some(seat) = self.next_worker(&mut state) {
+                return Some(self.turn(&mut state, seat));
             }
             let next = self.next_moment(&state).filter(|&at| at <= until)?;
             self.move_clock(&mut state, next);
@@ -135,8 +178,11 @@ impl Stepper {
     /// # Panics
     /// If called from inside a turn.
     pub(crate) fn next_moment_at(&self) -> Option<Instant> {
-        let state = self.state();
-        if self.next_worker(&state).is_some() { Some(self.now()) } else { self.next_moment(&state) }
+        let mut state = self.state();
+        self.admit(&mut state);
+        let now = self.now();
+        let ready = state.crews.iter().any(|crew| crew.ready(now).next().is_some());
+        if ready { Some(now) } else { self.next_moment(&state) }
     }
 
     /// Moves an idle clock forward to `at`; the caller has seen to it that nothing happens before.
@@ -153,11 +199,10 @@ impl Stepper {
 
     /// Is true if nothing runs or is queued now; a run that charged work lasts until its time has passed.
     pub(crate) fn is_quiet(&self) -> bool {
-        let state = self.state();
+        let mut state = self.state();
+        self.admit(&mut state);
         let now = self.now();
-        let runs = |w: &VirtualWorker| w.current.is_some() || w.held.is_some();
-        !self.queues.any()
-            && !state.workers.iter().any(runs)
+        !state.crews.iter().any(VirtualCrew::has_work)
             && self.timers.lock().next_deadline().is_none_or(|at| at > now)
     }
 
@@ -173,99 +218,80 @@ impl Stepper {
         }
     }
 
-    /// Lets go of the tasks whose runs have lasted until now.
-    fn end_runs(&self, state: &mut State) {
-        let now = self.now();
-        for (index, w) in state.workers.iter_mut().enumerate() {
-            if w.free_at <= now
-                && let Some(held) = w.held.take()
-            {
-                let next = held.task.clone().finish();
-                self.keep(w, index, held, next);
-            }
-        }
-    }
-
-    /// Puts a task where it belongs after a run.
-    fn keep(&self, w: &mut VirtualWorker, index: usize, activation: Activation, next: Next) {
-        let Activation { task, left } = activation;
-        match next {
-            Next::Idle => {}
-            Next::Busy => w.held = Some(Activation { task, left }),
-            Next::More if left > 1 => w.current = Some(Activation { task, left: left - 1 }),
-            Next::More | Next::Yield => self.queues.push_back(index, task),
-        }
-    }
-
     /// Moves the clock to `at`; if there was nothing to do before, free work is free again.
     fn move_clock(&self, state: &mut State, at: Instant) {
         let idle = |w: &VirtualWorker| w.current.is_none() && w.free_at < at;
-        if !self.queues.any() && state.workers.iter().all(idle) {
+        let is_idle = |crew: &VirtualCrew| !crew.guild.team.queues.any() && crew.workers.iter().all(idle);
+        if state.crews.iter().all(is_idle) {
             state.zeno = false;
         }
         state.runs_at_instant = 0;
         self.base.store(at.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Picks the free worker with work whose last turn is longest ago. A lone task in the slot of a free worker stays
-    /// with it; a second task, or one behind a busy worker, is for whoever is free.
-    fn next_worker(&self, state: &State) -> Option<usize> {
-        self.ready(state).into_iter().min_by_key(|&index| (state.workers[index].last_turn, index))
-    }
-
-    /// Draws one of the free workers with work, in seeded order.
-    fn draw_worker(&self, state: &mut State) -> Option<usize> {
-        let mut order = state.order.take()?;
-        let ready = self.ready(state);
-        let drawn = ready[order.below(ready.len() as u64) as usize];
-        state.order = Some(order);
-        Some(drawn)
-    }
-
-    /// Lists the free workers that have something to do.
-    fn ready(&self, state: &State) -> Vec<usize> {
+    /// Picks the free worker with work whose last turn is longest ago; in seeded order it draws one of them.
+    fn next_worker(&self, state: &mut State) -> Option<Seat> {
         let now = self.now();
-        let stealable = |(index, w): (usize, &VirtualWorker)| {
-            let queued = self.queues.local[index].len();
-            queued > 1 || (queued == 1 && (w.free_at > now || w.current.is_some()))
+        let ready = || {
+            let crews = state.crews.iter().enumerate();
+            crews.flat_map(move |(c, crew)| crew.ready(now).map(move |(index, w)| ((c, index), w)))
         };
-        let shared = !self.queues.injector.is_empty() || state.workers.iter().enumerate().any(stealable);
-        let has_work = |index: usize, w: &VirtualWorker| {
-            shared || w.current.is_some() || !self.queues.local[index].is_empty()
-        };
-        let ready =
-            state.workers.iter().enumerate().filter(|(index, w)| w.free_at <= now && has_work(*index, w));
-        ready.map(|(index, _)| index).collect()
+        if state.draw.is_none() {
+            return ready().min_by_key(|(_, w)| (w.last_turn, w.number)).map(|(seat, _)| seat);
+        }
+        let ready: Vec<Seat> = ready().map(|(seat, _)| seat).collect();
+        let drawn = state.draw.as_mut().filter(|_| !ready.is_empty())?.below(ready.len() as u64);
+        Some(ready[drawn as usize])
     }
 
     fn next_moment(&self, state: &State) -> Option<Instant> {
-        let queued = self.queues.any();
-        let waiting = |w: &&VirtualWorker| w.current.is_some() || w.held.is_some() || queued;
-        let busy = state.workers.iter().filter(waiting).map(|w| w.free_at);
-        busy.chain(self.timers.lock().next_deadline()).min()
+        let free = state.crews.iter().filter_map(VirtualCrew::next_moment);
+        free.chain(self.timers.lock().next_deadline()).min()
     }
 
-    fn turn(&self, state: &mut MutexGuard<'_, State>, index: usize) -> Turn {
+    fn turn(&self, state: &mut MutexGuard<'_, State>, (crew, index): Seat) -> Turn {
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
-        state.runs_at_instant += 1;
-        state.zeno |= state.runs_at_instant > ZENO_RUNS;
-        let zeno = state.zeno;
+        let zeno = self.count_run(state);
         let at = self.now();
-        let w = &mut state.workers[index];
+        let VirtualCrew { guild, workers } = &mut state.crews[crew];
+        let (team, w) = (&guild.team, &mut workers[index]);
         w.last_turn = number + 1;
         let fresh = w.current.is_none();
-        let activation = w.current.take().or_else(|| self.find(&mut w.worker));
-        if let Some(activation) = activation {
+        let find = |w: &mut VirtualWorker| w.worker.find_task(&team.queues);
+        let activation = w.current.take().or_else(|| find(w).map(|task| Activation::new(task, at)));
+        if let Some(mut activation) = activation {
+            activation.turn();
+            let begin = if fresh { self.costs.activation_ns } else { 0 };
+            self.charge(begin.saturating_add(self.costs.message_ns));
             let mut run = Run { worker: &mut w.worker, limit: 1, fresh };
             let next = activation.task.clone().run(&mut run);
-            self.keep(w, index, activation, next);
+            let handled = 1 - run.limit;
+            w.worker.handled(handled);
+            let spent = self.spent.load(Ordering::Relaxed);
+            if spent > nanos(SLOW) {
+                activation.task.ran_long(spent);
+            }
+            w.keep(team, activation, next, self.now());
         }
+        let (index, number_of) = (w.worker.index, w.number);
         w.free_at = self.end_turn(at, zeno);
-        Turn { number, at, worker: index }
+        team.queues.seats[index].add_busy(nanos(w.free_at - at));
+        Turn { number, at, worker: number_of }
     }
 
-    fn find(&self, worker: &mut Worker) -> Option<Activation> {
-        worker.find_task(&self.queues).map(|task| Activation { task, left: self.throughput })
+    /// Counts a run at this instant; true if the clock must be pushed.
+    fn count_run(&self, state: &mut State) -> bool {
+        state.runs_at_instant += 1;
+        if state.runs_at_instant > ZENO_RUNS && !state.zeno {
+            state.zeno = true;
+            self.pushed.store(true, Ordering::Relaxed);
+        }
+        state.zeno
+    }
+
+    /// Is true, once, if the clock has begun to be pushed.
+    pub(crate) fn take_pushed(&self) -> bool {
+        self.pushed.load(Ordering::Relaxed) && self.pushed.swap(false, Ordering::Relaxed)
     }
 
     fn end_turn(&self, at: Instant, zeno: bool) -> Instant {
@@ -273,12 +299,28 @@ impl Stepper {
         at + spent + if zeno { ZENO_COST } else { Duration::ZERO }
     }
 
-    pub(crate) fn schedule(&self, task: Task, by: Option<&mut Worker>) {
-        match by {
-            Some(worker) => {
-                self.queues.push_lifo(worker.index, task);
+    pub(crate) fn schedule(&self, task: Task, home: Home, by: Option<&mut Worker>) {
+        match self.guilds.get(home.index()) {
+            Some(guild) => self.schedule_in(guild, task, by),
+            None => {
+                // A task whose actor has ended was cancelled with it: it is dropped here.
+                let guild = self.pinned.lock().get(&home).cloned();
+                if let Some(guild) = guild {
+                    self.schedule_in(&guild, task, by);
+                }
             }
-            None => self.queues.injector.push([task]),
+        }
+    }
+
+    fn schedule_in(&self, guild: &Arc<Guild>, task: Task, by: Option<&mut Worker>) {
+        if guild.joins() {
+            self.newcomers.lock().push(guild.clone());
+        }
+        match by {
+            Some(worker) if worker.home == guild.team.home => {
+                guild.team.queues.push_lifo(worker.index, task);
+            }
+            _ => guild.team.queues.injector.push([task]),
         }
     }
 
@@ -299,13 +341,29 @@ impl Stepper {
         (self.spent.load(Ordering::Relaxed) > 0).then(|| self.now())
     }
 
-    pub(crate) fn work(&self, d: Duration) {
-        let spent = self.spent.load(Ordering::Relaxed).saturating_add(nanos(d));
+    pub(crate) fn work(&self, d: Duration, _home: Home) {
+        self.charge(nanos(d));
+    }
+
+    pub(crate) fn block(&self, d: Duration, _home: Home) {
+        self.charge(nanos(d));
+    }
+
+    /// Charges the price of a job.
+    pub(crate) fn charge_task(&self) {
+        self.charge(self.costs.task_ns);
+    }
+
+    fn charge(&self, ns: u64) {
+        let spent = self.spent.load(Ordering::Relaxed).saturating_add(ns);
         self.spent.store(spent, Ordering::Relaxed);
     }
 
-    pub(crate) fn block(&self, d: Duration) {
-        self.work(d);
+    /// Gives the state of every dispatcher and of every pinned actor's worker.
+    pub(crate) fn snapshot(&self) -> Vec<DispatcherSnapshot> {
+        let pinned: Vec<_> = self.pinned.lock().values().cloned().collect();
+        // A virtual worker's time is counted as it is charged: the present moment adds nothing.
+        self.guilds.iter().chain(&pinned).map(|guild| guild.team.snapshot(0)).collect()
     }
 
     pub(crate) fn set_timer(&self, due: Instant, what: Due) -> TimerKey {
@@ -320,7 +378,9 @@ impl Stepper {
 
     /// Says whose run the present turn is.
     pub(crate) fn running_here(&self) -> Option<ActorId> {
-        self.running.iter().map(|running| running.actor()).find(|actor| *actor != ActorId::NOBODY)
+        let pinned = self.pinned.lock();
+        let seats = self.guilds.iter().chain(pinned.values()).flat_map(|guild| &guild.team.queues.seats);
+        seats.map(|seat| seat.note.actor()).find(|actor| *actor != ActorId::NOBODY)
     }
 
     /// Is true inside a turn.
@@ -340,9 +400,10 @@ impl Stepper {
     /// Forgets all timers and queued tasks.
     pub(crate) fn dismantle(&self) {
         let timers = std::mem::take(&mut *self.timers.lock());
-        let current: Vec<_> =
-            self.state.lock().workers.iter_mut().map(|w| (w.current.take(), w.held.take())).collect();
-        let queued = self.queues.drain();
-        drop((timers, current, queued));
+        let crews = std::mem::take(&mut self.state.lock().crews);
+        let newcomers = std::mem::take(&mut *self.newcomers.lock());
+        let pinned = std::mem::take(&mut *self.pinned.lock());
+        let queued: Vec<_> = self.guilds.iter().flat_map(|guild| guild.team.queues.drain()).collect();
+        drop((timers, crews, newcomers, pinned, queued));
     }
 }

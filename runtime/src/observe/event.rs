@@ -64,6 +64,31 @@ impl StopReason {
     }
 }
 
+/// A habit that costs others; it is reported once per actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Lint {
+    /// A run lasted for more than 100 ms on workers that others share.
+    SlowHandler,
+    /// `block` was called on workers that others share.
+    BlockOnShared,
+}
+
+impl Lint {
+    /// Says in one sentence what is wrong and what helps.
+    pub fn why(self) -> &'static str {
+        match self {
+            Lint::SlowHandler => {
+                "a run kept its worker from others for more than 100 ms: split the work into messages to oneself, or give it \
+                 to a task"
+            }
+            Lint::BlockOnShared => {
+                "a run blocks a worker that others share: use spawn_blocking, or the dispatcher \"blocking\""
+            }
+        }
+    }
+}
+
 /// What happened; times are nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -122,6 +147,12 @@ pub enum EventKind {
     TimerSkipped { ticks: u64 },
     /// Something that the built-in behaviours of scenarios have to say.
     Note { what: &'static str, value: u64 },
+    /// A run lasted for more than 100 ms.
+    SlowHandler { took_ns: u64 },
+    /// An actor does what costs others; `ns` is the time it took, or is about to take.
+    LintRaised { lint: Lint, ns: u64 },
+    /// Too much free work at one instant: every further run costs 1 µs until nothing is left to do.
+    ClockPushed,
     /// A command from outside was applied, such as a changed knob.
     Command { what: Arc<str> },
     /// A message was accepted.
@@ -243,6 +274,9 @@ impl EventKind {
                 let ids = cycle.iter().fold(0, |h: u64, (id, _)| h.wrapping_mul(31).wrapping_add(id.0));
                 [51, cycle.len() as u64, ids, 0]
             }
+            SlowHandler { took_ns } => [90, *took_ns, 0, 0],
+            LintRaised { lint, ns } => [91, *lint as u64, *ns, 0],
+            ClockPushed => [92, 0, 0, 0],
             Transition { from, to } => [60, text(from), text(to), 0],
             Stashed { message } => [61, message.0, 0, 0],
             Unstashed { messages } => [62, *messages, 0, 0],

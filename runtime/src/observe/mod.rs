@@ -8,8 +8,8 @@ pub mod ledger;
 mod log;
 pub mod snapshot;
 
-pub use event::{Decided, Event, EventKind, Level, StopReason};
+pub use event::{Decided, Event, EventKind, Level, Lint, StopReason};
 pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
-pub use snapshot::{ActorSnapshot, ActorState, Snapshot};
+pub use snapshot::{ActorSnapshot, ActorState, DispatcherSnapshot, Snapshot, WorkerSnapshot};

@@ -78,6 +78,32 @@ pub struct ActorSnapshot {
     pub blocked_ns: u64,
 }
 
+/// One worker of a dispatcher at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerSnapshot {
+    /// True if it has something in hand; a thread also while it looks for something.
+    pub running: bool,
+    /// Tasks in its own queue, the slot included.
+    pub ring: usize,
+    /// For how long it has been running, in nanoseconds: virtual time charged, or the time a thread was awake.
+    pub busy_ns: u64,
+    /// Activations so far.
+    pub activations: u64,
+    /// How often it took tasks of another worker.
+    pub steals: u64,
+}
+
+/// One dispatcher at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DispatcherSnapshot {
+    /// Its name; that of a pinned actor's worker is `pinned-` and a number.
+    pub name: Arc<str>,
+    /// Tasks that wait for any of its workers.
+    pub injector: usize,
+    /// Its workers; of a blocking one, those that it may come to have.
+    pub workers: Vec<WorkerSnapshot>,
+}
+
 /// A system at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
@@ -93,6 +119,8 @@ pub struct Snapshot {
     pub asks: Asks,
     /// Armed timers.
     pub timers: usize,
+    /// The dispatchers, the default one first, those of pinned actors last.
+    pub dispatchers: Vec<DispatcherSnapshot>,
     /// Living actors, in the order of creation.
     pub actors: Vec<ActorSnapshot>,
 }

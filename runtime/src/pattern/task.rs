@@ -14,7 +14,7 @@ use crate::actor::cell::Item;
 use crate::actor::failure::catch;
 use crate::actor::shared::Shared;
 use crate::actor::{Actor, Cancel, Context};
-use crate::dispatch::{Next, Run, Runnable};
+use crate::dispatch::{Home, Next, Run, Runnable, Waiting};
 use crate::observe::EventKind;
 use crate::sync::Mutex;
 use crate::time::Instant;
@@ -27,6 +27,8 @@ pub enum TaskError {
     Panicked(String),
     /// Its handle cancelled it.
     Cancelled,
+    /// Too many blocking jobs wait for a thread; this one was not taken in.
+    PoolFull,
 }
 
 impl fmt::Display for TaskError {
@@ -34,17 +36,19 @@ impl fmt::Display for TaskError {
         match self {
             TaskError::Panicked(text) => write!(f, "the task panicked: {text}"),
             TaskError::Cancelled => write!(f, "the task was cancelled"),
+            TaskError::PoolFull => write!(f, "too many blocking jobs wait for a thread"),
         }
     }
 }
 
 impl std::error::Error for TaskError {}
 
-type Done<T> = Box<dyn FnOnce(Result<T, TaskError>) + Send>;
+pub(super) type Done<T> = Box<dyn FnOnce(Result<T, TaskError>) + Send>;
 
 /// A future on the dispatcher.
 struct FutureTask<T> {
     shared: Arc<Shared>,
+    home: Home,
     state: Mutex<TaskState<T>>,
 }
 
@@ -119,7 +123,8 @@ impl<T: Send + 'static> Wake for FutureTask<T> {
             }
         }
         let shared = self.shared.clone();
-        shared.dispatcher.schedule(self, None);
+        let home = self.home;
+        shared.dispatcher.schedule(self, home, None);
     }
 }
 
@@ -140,10 +145,15 @@ impl<T> Drop for FutureTask<T> {
     }
 }
 
+/// What a job is to do, what its result becomes, and its place among those that wait for a blocking thread, if it is one.
+type Todo<F, T> = (F, Done<T>, Option<Waiting>);
+
 /// A job on the dispatcher: runs once, by itself, with its own work and block.
 struct Job<F, T> {
     shared: Arc<Shared>,
-    state: Mutex<Option<(F, Done<T>)>>,
+    home: Home,
+    /// What is to be done, until it is.
+    state: Mutex<Option<Todo<F, T>>>,
 }
 
 impl<F, T> Runnable for Job<F, T>
@@ -153,8 +163,10 @@ where
 {
     fn run(self: Arc<Self>, _run: &mut Run<'_>) -> Next {
         let taken = self.state.lock().take();
-        if let Some((job, done)) = taken {
-            let mut cx = TaskContext { shared: self.shared.clone() };
+        if let Some((job, done, place)) = taken {
+            drop(place); // it waits no longer
+            self.shared.dispatcher.charge_task();
+            let mut cx = TaskContext { shared: self.shared.clone(), home: self.home };
             let result = catch(|| Ok(job(&mut cx))).map_err(|why| TaskError::Panicked(why.text().to_owned()));
             done(result);
         }
@@ -187,6 +199,7 @@ fn discard<V>(shared: &Shared, what: &'static str, value: V) {
 /// What a job may do.
 pub struct TaskContext {
     shared: Arc<Shared>,
+    home: Home,
 }
 
 impl fmt::Debug for TaskContext {
@@ -203,12 +216,12 @@ impl TaskContext {
 
     /// Spends `d` of CPU, as [`Context::work`] does.
     pub fn work(&mut self, d: Duration) {
-        self.shared.dispatcher.work(d);
+        self.shared.dispatcher.work(d, self.home);
     }
 
     /// Occupies a worker for `d` without CPU, as [`Context::block`] does.
     pub fn block(&mut self, d: Duration) {
-        self.shared.dispatcher.block(d);
+        self.shared.dispatcher.block(d, self.home);
     }
 }
 
@@ -231,11 +244,26 @@ impl<T: Send + 'static> CancelLoudly for FutureTask<T> {
 impl<F: Send, T: Send> CancelLoudly for Job<F, T> {
     fn cancel_loudly(&self) -> bool {
         let taken = self.state.lock().take();
-        taken.map(|(_, done)| done(Err(TaskError::Cancelled))).is_some()
+        taken.map(|(_, done, _)| done(Err(TaskError::Cancelled))).is_some()
+    }
+}
+
+/// A task that never was.
+struct Nothing;
+
+impl CancelLoudly for Nothing {
+    fn cancel_loudly(&self) -> bool {
+        false
     }
 }
 
 impl TaskHandle {
+    /// Makes a handle on a task that has ended already.
+    pub(super) fn ended() -> Self {
+        let nothing: Weak<Nothing> = Weak::new();
+        TaskHandle { task: nothing }
+    }
+
     /// Cancels the task; its actor gets [`TaskError::Cancelled`]. False if it has ended.
     pub fn cancel(&self) -> bool {
         self.task.upgrade().is_some_and(|task| task.cancel_loudly())
@@ -261,7 +289,9 @@ impl<A: Actor> Context<'_, A> {
             done: Some(self.done(map)),
             queued: true,
         };
-        let task = Arc::new(FutureTask { shared: self.cell.head.shared.clone(), state: Mutex::new(state) });
+        let head = &self.cell.head;
+        let task = FutureTask { shared: head.shared.clone(), home: head.home, state: Mutex::new(state) };
+        let task = Arc::new(task);
         let handle: Weak<dyn CancelLoudly> = Arc::downgrade(&task) as Weak<_>;
         self.keep_task(task.clone());
         self.schedule(task);
@@ -276,15 +306,23 @@ impl<A: Actor> Context<'_, A> {
         map: impl FnOnce(Result<T, TaskError>) -> A::Msg + Send + 'static,
     ) -> TaskHandle {
         let done = self.done(map);
-        let task =
-            Arc::new(Job { shared: self.cell.head.shared.clone(), state: Mutex::new(Some((job, done))) });
+        self.spawn_job(self.cell.head.home, (job, done, None))
+    }
+
+    /// Runs a job somewhere.
+    pub(super) fn spawn_job<F, T: Send + 'static>(&mut self, home: Home, what: Todo<F, T>) -> TaskHandle
+    where
+        F: FnOnce(&mut TaskContext) -> T + Send + 'static,
+    {
+        let shared = self.cell.head.shared.clone();
+        let task = Arc::new(Job { shared, home, state: Mutex::new(Some(what)) });
         let handle: Weak<dyn CancelLoudly> = Arc::downgrade(&task) as Weak<_>;
         self.keep_task(task.clone());
-        self.schedule(task);
+        self.schedule_in(home, task);
         TaskHandle { task: handle }
     }
 
-    fn done<T: Send + 'static>(
+    pub(super) fn done<T: Send + 'static>(
         &self,
         map: impl FnOnce(Result<T, TaskError>) -> A::Msg + Send + 'static,
     ) -> Done<T> {

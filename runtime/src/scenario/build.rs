@@ -115,8 +115,9 @@ impl Run {
             On::Stepper => builder.stepper(),
             On::Pool => builder.pool(),
         };
+        let builder = if plan.settings.flag("seeded_order") { builder.seeded_order() } else { builder };
         let system = settings(builder.seed(plan.seed)).build().map_err(RunError::System)?;
-        let actors = plan.nodes.iter().filter(|n| has_actor(n.kind.name)).count();
+        let actors = (0..plan.nodes.len()).filter(|&i| has_actor(&plan, i)).count();
         let (nodes, edges) = super::meta::of(&plan);
         let board = Board::new(plan, actors);
         let places = places(&board.plan);

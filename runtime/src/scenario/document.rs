@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The version of the document that this crate writes.
 pub const VERSION: u32 = 1;
@@ -33,6 +34,9 @@ pub struct Scenario {
     /// Stream events that an island may handle in one turn: 1 … 256.
     #[serde(default = "default_batch")]
     pub batch: u32,
+    /// Settings of the system by key; what is left out has the schema's default.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Value>,
     /// The actors, routers, supervisors and stream operators.
     pub nodes: Vec<Node>,
     /// The wires between their ports.
@@ -61,7 +65,7 @@ pub struct Node {
     pub y: i32,
     /// Settings by key; what is left out has the schema's default.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub params: BTreeMap<String, serde_json::Value>,
+    pub params: BTreeMap<String, Value>,
 }
 
 /// A wire from an output port to an input port.

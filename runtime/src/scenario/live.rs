@@ -58,7 +58,7 @@ impl Run {
             return Err(DocError::new(Place::node(node), format!("a {} takes no messages", kind.name)));
         }
         self.system.record_command(&format!("inject {value} into {node}"));
-        let task = Task { id: value, value: value as i64, made: self.system.now(), reply: None };
+        let task = Task::new(value, value as i64, self.system.now());
         match (self.board.router(index), self.board.actor(index)) {
             (Some(router), _) => router.tell(Msg::Task(task)),
             (None, Some(actor)) => actor.tell(Msg::Task(task)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::schema::{Carries, Kind};
+use super::schema::{Carries, Kind, Param, ParamType};
 
 /// A document that can be run.
 #[derive(Clone, Debug)]
@@ -23,13 +23,15 @@ pub struct Plan {
     pub throughput: u32,
     /// Stream events per turn.
     pub batch: u32,
+    /// Settings of the system, defaults filled in.
+    pub settings: Params,
     /// Nodes in the order of the document.
     pub nodes: Vec<PlanNode>,
     /// Edges in the order of the document.
     pub edges: Vec<PlanEdge>,
     /// Streams: node indices from source to sink.
     pub chains: Vec<Vec<usize>>,
-    /// Edges that are not drawn: (from a worker that replies, to the master).
+    /// Edges that are not drawn: (from a node that replies, to the one that asked).
     pub replies: Vec<(usize, usize)>,
 }
 
@@ -67,6 +69,11 @@ impl Plan {
         self.nodes.iter().position(|n| n.id == id)
     }
 
+    /// Tells whether a router's output leads to this node.
+    pub fn is_behind_router(&self, node: usize) -> bool {
+        self.edges.iter().any(|e| e.to.0 == node && self.nodes[e.from.0].kind.name == "router")
+    }
+
     /// Lists, for each node, the edges that leave it, in the order of the document.
     pub fn outgoing(&self) -> Vec<Vec<usize>> {
         let mut outgoing = vec![Vec::new(); self.nodes.len()];
@@ -77,29 +84,48 @@ impl Plan {
 
 /// The values of a node's parameters, by key.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Params(BTreeMap<&'static str, Value>);
+pub struct Params {
+    values: BTreeMap<&'static str, Value>,
+    rows: BTreeMap<&'static str, Vec<Params>>,
+}
 
 impl Params {
     /// Takes the values that are written and fills in the defaults; unknown keys are left out.
-    pub fn resolve(kind: &'static Kind, written: &BTreeMap<String, Value>) -> Self {
-        let value =
-            |p: &super::schema::Param| written.get(p.key).cloned().unwrap_or_else(|| p.default.to_json());
-        Params(kind.params.iter().map(|p| (p.key, value(p))).collect())
+    pub fn resolve(params: &'static [Param], written: &BTreeMap<String, Value>) -> Self {
+        Params::from(params, &|key| written.get(key).cloned())
     }
 
-    /// Replaces a value that the schema has checked.
+    fn from(params: &'static [Param], written: &dyn Fn(&str) -> Option<Value>) -> Self {
+        let mut resolved = Params::default();
+        for p in params {
+            let value = written(p.key).unwrap_or_else(|| p.default.to_json());
+            if let (ParamType::List { columns, .. }, Some(rows)) = (p.ty, value.as_array()) {
+                let row = |row: &Value| Params::from(columns, &|key| row.get(key).cloned());
+                resolved.rows.insert(p.key, rows.iter().map(row).collect());
+            }
+            resolved.values.insert(p.key, value);
+        }
+        resolved
+    }
+
+    /// Replaces a value that the schema has checked; lists are replaced by a new run alone.
     pub fn set(&mut self, key: &'static str, value: Value) {
-        self.0.insert(key, value);
+        self.values.insert(key, value);
     }
 
     /// Lists keys and values in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
-        self.0.iter().map(|(k, v)| (*k, v))
+        self.values.iter().map(|(k, v)| (*k, v))
+    }
+
+    /// Reads the rows of a list; none where the kind has no such list.
+    pub fn rows(&self, key: &str) -> &[Params] {
+        self.rows.get(key).map_or(&[], Vec::as_slice)
     }
 
     /// Reads a whole number; 0 where the kind has no such parameter.
     pub fn int(&self, key: &str) -> i64 {
-        self.0.get(key).and_then(Value::as_i64).unwrap_or(0)
+        self.values.get(key).and_then(Value::as_i64).unwrap_or(0)
     }
 
     /// Reads a whole number that is never negative.
@@ -109,12 +135,12 @@ impl Params {
 
     /// Reads yes or no.
     pub fn flag(&self, key: &str) -> bool {
-        self.0.get(key).and_then(Value::as_bool).unwrap_or(false)
+        self.values.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// Reads a choice or a text.
     pub fn text(&self, key: &str) -> &str {
-        self.0.get(key).and_then(Value::as_str).unwrap_or("")
+        self.values.get(key).and_then(Value::as_str).unwrap_or("")
     }
 
     /// Reads milliseconds, to the nanosecond.
@@ -137,7 +163,7 @@ impl Params {
 
     /// The one place where a number of the document becomes an integer: multiplied once, rounded once, the same everywhere.
     fn scaled(&self, key: &str, factor: f64) -> u64 {
-        let x = self.0.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+        let x = self.values.get(key).and_then(Value::as_f64).unwrap_or(0.0);
         (x * factor).round() as u64
     }
 }

@@ -167,7 +167,7 @@ fn add(chain: Chain, board: &Arc<Board>, node: usize) -> Chain {
         "to_actor" => {
             let (mut out, mut id) = (Outlet::new(board, node, "out"), 0);
             let tell = move |cx: &mut crate::stream::Cx<'_, '_>, value: Value| {
-                let task = Task { id, value: value.as_int().unwrap_or(0), made: cx.now(), reply: None };
+                let task = Task::new(id, value.as_int().unwrap_or(0), cx.now());
                 id += 1;
                 out.tell(task);
             };

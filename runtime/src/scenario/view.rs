@@ -121,10 +121,9 @@ impl Run {
     fn actor_snapshot(&self, node: usize) -> NodeSnapshot {
         if let Some(router) = self.board.router(node) {
             let passed = self.board.left(node);
-            return NodeSnapshot {
-                handled: passed,
-                ..snapshot_of(Totals::default(), &[router.actor()], self.base(node))
-            };
+            let (gone, mut actors) = self.board.all_actors(node);
+            actors.push(router.actor());
+            return NodeSnapshot { handled: passed, ..snapshot_of(gone, &actors, self.base(node)) };
         }
         let (gone, actors) = self.board.all_actors(node);
         let seen = snapshot_of(gone, &actors, self.base(node));

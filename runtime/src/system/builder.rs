@@ -2,18 +2,18 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::ActorSystem;
 use crate::actor::shared::Shared;
-use crate::dispatch::{Dispatcher, Stepper};
+use crate::dispatch::settings::{
+    BLOCKING, BLOCKING_QUEUE, DEFAULT, Kind, Named, PINNED, THROUGHPUT, WORKERS_MAX,
+};
+use crate::dispatch::{CostModel, Dispatcher, DispatcherSettings, Roster, Stepper};
 use crate::mailbox::budget::Budget;
 use crate::observe::{Level, Log};
 use crate::rng::Rng;
 
-/// Workers, at most.
-const WORKERS_MAX: usize = 64;
-/// Messages per activation, by default.
-const THROUGHPUT: u32 = 64;
 /// Message events kept on a Stepper, by default.
 const MESSAGES_KEPT: usize = 10_000;
 
@@ -31,6 +31,10 @@ pub struct Builder {
     name: String,
     workers: Option<usize>,
     throughput: u32,
+    deadline: Duration,
+    dispatchers: Vec<Named>,
+    blocking_queue: usize,
+    costs: CostModel,
     seed: u64,
     stepper: bool,
     level: Option<Level>,
@@ -47,6 +51,10 @@ pub enum BuildError {
     Workers(usize),
     /// Throughput is at least 1.
     Throughput,
+    /// A dispatcher has no name or one that is taken; `default` is set up by the builder itself.
+    DispatcherName(String),
+    /// The built-in `blocking` and `pinned` may be changed, but not in kind.
+    DispatcherKind(String),
     /// The operating system refused a thread.
     Thread(std::io::Error),
     /// There are no threads here: use a Stepper.
@@ -58,6 +66,8 @@ impl fmt::Display for BuildError {
         match self {
             BuildError::Workers(n) => write!(f, "{n} workers: choose 1 to {WORKERS_MAX}"),
             BuildError::Throughput => write!(f, "a throughput of 0 would handle nothing: choose 1 or more"),
+            BuildError::DispatcherName(name) => write!(f, "\"{name}\" is no free name for a dispatcher"),
+            BuildError::DispatcherKind(name) => write!(f, "the dispatcher \"{name}\" is of another kind"),
             BuildError::Thread(error) => write!(f, "no thread to be had: {error}"),
             BuildError::NoThreads => write!(f, "this target has no threads: build with stepper()"),
         }
@@ -72,6 +82,10 @@ impl Builder {
             name: name.to_owned(),
             workers: None,
             throughput: THROUGHPUT,
+            deadline: Duration::ZERO,
+            dispatchers: Vec::new(),
+            blocking_queue: BLOCKING_QUEUE,
+            costs: CostModel::free(),
             seed: 0,
             stepper: cfg!(target_family = "wasm"),
             level: None,
@@ -90,6 +104,33 @@ impl Builder {
     /// Lets an actor handle so many messages in a row before others have their turn (default 64).
     pub fn throughput(mut self, messages: u32) -> Self {
         self.throughput = messages;
+        self
+    }
+
+    /// Ends an actor's row of messages when it has lasted for `limit`, though the throughput is not reached; the clock is
+    /// read after every 16 messages. Zero, the default, means never.
+    pub fn throughput_deadline(mut self, limit: Duration) -> Self {
+        self.deadline = limit;
+        self
+    }
+
+    /// Adds a dispatcher, for actors whose [`Props::dispatcher`](crate::actor::Props::dispatcher) names it; or sets up
+    /// `blocking` or `pinned` otherwise than they are.
+    pub fn dispatcher(mut self, name: &str, settings: DispatcherSettings) -> Self {
+        self.dispatchers.push(Named { name: name.into(), settings });
+        self
+    }
+
+    /// Lets so many jobs of [`Context::spawn_blocking`](crate::actor::Context::spawn_blocking) wait for a thread (default
+    /// 1,024); what comes beyond is refused.
+    pub fn blocking_queue(mut self, jobs: usize) -> Self {
+        self.blocking_queue = jobs;
+        self
+    }
+
+    /// Prices the runtime's own work on a Stepper (default: free); a Pool pays what it costs.
+    pub fn costs(mut self, costs: CostModel) -> Self {
+        self.costs = costs;
         self
     }
 
@@ -143,14 +184,12 @@ impl Builder {
     /// If a setting is out of range, or the machine refuses a thread.
     pub fn build(self) -> Result<ActorSystem, BuildError> {
         let workers = self.workers.unwrap_or_else(|| self.default_workers());
-        if !(1..=WORKERS_MAX).contains(&workers) {
-            return Err(BuildError::Workers(workers));
-        }
-        if self.throughput == 0 {
-            return Err(BuildError::Throughput);
-        }
+        let default = DispatcherSettings::pool(workers).throughput(self.throughput);
+        let default = default.throughput_deadline(self.deadline);
+        check(&default)?;
+        self.check_dispatchers()?;
         let level = self.level.unwrap_or(if self.stepper { Level::Message } else { Level::Rare });
-        let dispatcher = self.dispatcher(workers)?;
+        let dispatcher = self.driver(default)?;
         let mut shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
         shared.memory = Arc::new(Budget::new(self.message_memory, workers));
         match ActorSystem::start(shared) {
@@ -166,13 +205,42 @@ impl Builder {
         }
     }
 
-    fn dispatcher(&self, workers: usize) -> Result<Dispatcher, BuildError> {
+    fn check_dispatchers(&self) -> Result<(), BuildError> {
+        for (n, Named { name, settings }) in self.dispatchers.iter().enumerate() {
+            let built_in = match &**name {
+                BLOCKING => Kind::Blocking,
+                PINNED => Kind::Pinned,
+                _ => settings.kind,
+            };
+            let taken = &**name == DEFAULT || self.dispatchers[..n].iter().any(|other| other.name == *name);
+            if taken || name.is_empty() {
+                return Err(BuildError::DispatcherName(name.to_string()));
+            }
+            if settings.kind != built_in {
+                return Err(BuildError::DispatcherKind(name.to_string()));
+            }
+            check(settings)?;
+        }
+        Ok(())
+    }
+
+    fn driver(&self, default: DispatcherSettings) -> Result<Dispatcher, BuildError> {
+        let roster = Roster::new(default, self.dispatchers.clone(), self.blocking_queue);
         if self.stepper {
             let order = self.seeded_order.then(|| Rng::new(self.seed).split(ORDER));
-            return Ok(Dispatcher::Stepper(Stepper::new(workers, self.throughput, order)));
+            return Ok(Dispatcher::Stepper(Stepper::new(roster, self.costs, order)));
         }
-        Dispatcher::threads(&self.name, workers, self.throughput)
-            .ok_or(BuildError::NoThreads)?
-            .map_err(BuildError::Thread)
+        Dispatcher::threads(&self.name, roster).ok_or(BuildError::NoThreads)?.map_err(BuildError::Thread)
     }
+}
+
+/// Checks the numbers of a dispatcher.
+fn check(settings: &DispatcherSettings) -> Result<(), BuildError> {
+    if !(1..=WORKERS_MAX).contains(&settings.workers) {
+        return Err(BuildError::Workers(settings.workers));
+    }
+    if settings.throughput == 0 {
+        return Err(BuildError::Throughput);
+    }
+    Ok(())
 }

@@ -9,7 +9,7 @@ mod stepping;
 use std::fmt;
 use std::sync::Arc;
 
-pub use crate::dispatch::Turn;
+pub use crate::dispatch::{CostModel, DispatcherSettings, Turn};
 pub use builder::{BuildError, Builder};
 pub use shutdown::ShutdownError;
 
@@ -142,6 +142,7 @@ impl ActorSystem {
             ledger,
             asks: *self.shared.asks.0.lock(),
             timers: self.shared.dispatcher.timers(),
+            dispatchers: self.shared.dispatcher.snapshot(),
             actors,
         }
     }

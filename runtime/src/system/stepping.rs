@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{ActorSystem, Turn};
 use crate::actor::ActorRef;
 use crate::dispatch::{Dispatcher, Stepper};
+use crate::observe::EventKind;
 use crate::pattern::{AskError, Reply};
 use crate::sync::{Condvar, Mutex, wait};
 use crate::time::Instant;
@@ -29,7 +30,11 @@ impl ActorSystem {
     pub fn step_until(&self, limit: Instant) -> Option<Turn> {
         let stepper = self.stepper()?;
         self.shared.log.set_turn(stepper.turns());
-        stepper.step(limit)
+        let turn = stepper.step(limit);
+        if stepper.take_pushed() {
+            self.shared.record(crate::id::ActorId::NOBODY, EventKind::ClockPushed);
+        }
+        turn
     }
 
     /// Runs all turns up to and including `limit`, and moves the clock there; gives how many.

@@ -5,7 +5,8 @@ use footlights::scenario::schema::{self, Param};
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-use super::param_field::{field, is_shown};
+use super::param_field::{Spot, field, is_shown, value_of};
+use super::settings;
 use super::text_box::TextBox;
 use super::{Part, STAGE, focus_on, focus_on_node, may_group, tab_keys, words};
 use crate::engine::protocol::NodeDetail;
@@ -52,6 +53,8 @@ fn of_scenario(part: &Part) -> Html {
             }
             if !part.state.selection.is_empty() {
                 <p class="actions"><button type="button" onclick={part.on(Action::Delete)}>{ text::DELETE }</button></p>
+            } else {
+                { settings::settings(part) }
             }
         </>
     }
@@ -96,22 +99,41 @@ fn of_node(part: &Part, node: &Node) -> Html {
 
 fn params(part: &Part, node: &Node) -> Html {
     let all: &'static [Param] = schema::kind(&node.kind).map_or(&[], |k| k.params);
-    let shown: Vec<_> = all.iter().filter(|p| is_shown(node, p, all)).collect();
+    let value = |p: &Param| value_of(&node.params, p);
+    let shown: Vec<_> = all.iter().filter(|p| is_shown(p, all, &value)).collect();
     let (faults, usual): (Vec<_>, Vec<_>) = shown.into_iter().partition(|p| p.fault);
     let problems = reduce::problems_of_node(&part.state, &node.id);
+    let one = |p: &'static Param| field(part, &Spot::of_node(part, node, p), p);
     html! {
         <>
             { for problems.into_iter().map(|p| html! { <p class="problem" role="note">{ p }</p> }) }
-            { for usual.into_iter().map(|p| field(part, node, p)) }
+            { for sections(&usual).into_iter().map(|(heading, params)| html! {
+                <section key={heading}>
+                    if !heading.is_empty() { <h3>{ heading }</h3> }
+                    { for params.into_iter().map(one) }
+                </section>
+            }) }
             if !faults.is_empty() {
                 <h3>{ text::FAULTS }</h3>
-                { for faults.into_iter().map(|p| field(part, node, p)) }
+                { for faults.into_iter().map(one) }
             }
             { label(part, node) }
             { parent(part, node) }
             { actions(part, node) }
         </>
     }
+}
+
+/// Parameters by section, in the order of the schema.
+fn sections(params: &[&'static Param]) -> Vec<(&'static str, Vec<&'static Param>)> {
+    let mut found: Vec<(&'static str, Vec<&'static Param>)> = Vec::new();
+    for param in params {
+        match found.iter_mut().find(|(heading, _)| *heading == param.section) {
+            Some((_, list)) => list.push(param),
+            None => found.push((param.section, vec![param])),
+        }
+    }
+    found
 }
 
 fn label(part: &Part, node: &Node) -> Html {

@@ -9,6 +9,8 @@ pub mod menu;
 pub mod numeral;
 pub mod palette;
 pub mod param_field;
+mod rows_field;
+mod settings;
 pub mod stage;
 pub mod status;
 pub mod table;

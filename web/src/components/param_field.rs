@@ -1,5 +1,7 @@
 //! One parameter of a node as a field, made from the schema: slider with number, choice, switch, text.
 
+use std::collections::BTreeMap;
+
 use footlights::scenario::document::Node;
 use footlights::scenario::schema::{Param, ParamType, Scale};
 use serde_json::Value;
@@ -14,35 +16,73 @@ use crate::model::{format, locale as text};
 /// Places of a slider.
 const PLACES: f64 = 200.0;
 
+/// Where a value stands: what it is now, and who takes another one.
+#[derive(Clone)]
+pub struct Spot {
+    /// The element's id and its name in tests.
+    pub id: String,
+    /// The value in force.
+    pub value: Value,
+    /// Takes a value that the schema allows; `true` while a slider is being dragged.
+    pub set: Callback<(Value, bool)>,
+}
+
+impl Spot {
+    /// The parameter of a node: the document's value, or the schema's default.
+    pub fn of_node(part: &Part, node: &Node, param: &'static Param) -> Spot {
+        let id = if param.fault { format!("fault-{}", param.key) } else { format!("param-{}", param.key) };
+        let (act, name) = (part.act.clone(), node.id.clone());
+        let set = Callback::from(move |(value, goes_on)| {
+            act.emit(Action::SetParam(name.clone(), param.key.to_owned(), value, goes_on));
+        });
+        Spot { id, value: value_of(&node.params, param), set }
+    }
+
+    /// A setting of the system.
+    pub fn of_setting(part: &Part, param: &'static Param) -> Spot {
+        let act = part.act.clone();
+        let set = Callback::from(move |(value, _)| act.emit(Action::SetSetting(param.key.to_owned(), value)));
+        Spot { id: format!("setting-{}", param.key), value: value_of(&part.state.doc.settings, param), set }
+    }
+}
+
 /// The value in force: the document's, or the schema's default.
-pub fn value_of(node: &Node, param: &Param) -> Value {
-    node.params.get(param.key).cloned().unwrap_or_else(|| param.default.to_json())
+pub fn value_of(written: &BTreeMap<String, Value>, param: &Param) -> Value {
+    written.get(param.key).cloned().unwrap_or_else(|| param.default.to_json())
 }
 
 /// Tells whether the form shows the parameter, given the others.
-pub fn is_shown(node: &Node, param: &Param, params: &[Param]) -> bool {
+pub fn is_shown(param: &Param, params: &[Param], value_of: &dyn Fn(&Param) -> Value) -> bool {
     param.shown_when.is_none_or(|when| {
-        let other = params.iter().find(|p| p.key == when.key);
-        let value = other.map(|p| value_of(node, p));
+        let value = params.iter().find(|p| p.key == when.key).map(value_of);
         value.as_ref().and_then(Value::as_str).is_some_and(|v| when.any_of.contains(&v))
     })
 }
 
 /// The field.
-pub fn field(part: &Part, node: &Node, param: &'static Param) -> Html {
-    let id = if param.fault { format!("fault-{}", param.key) } else { format!("param-{}", param.key) };
-    let value = value_of(node, param);
+pub fn field(part: &Part, spot: &Spot, param: &'static Param) -> Html {
+    if let ParamType::List { columns, rows_max } = param.ty {
+        return super::rows_field::rows_field(part, spot, param, columns, rows_max);
+    }
     let control = match param.ty {
-        ParamType::Choice(_) => choice(part, node, param, &value, &id),
-        ParamType::Bool => switch(part, node, param, &value, &id),
-        ParamType::Text { .. } => text_field(part, node, param, &value, &id),
-        ParamType::Int { .. } | ParamType::Num { .. } | ParamType::Millis { .. } => {
-            number(part, node, param, &value, &id)
+        ParamType::Choice(list) => {
+            let options: Vec<(String, String)> =
+                list.iter().map(|c| (c.value.to_owned(), c.title.to_owned())).collect();
+            choice(part, spot, param, &options)
         }
+        ParamType::Bool => switch(part, spot, param),
+        ParamType::Text { .. } | ParamType::Name => text_field(part, spot, param),
+        ParamType::Int { .. } | ParamType::Num { .. } | ParamType::Millis { .. } => number(part, spot, param),
+        ParamType::List { .. } => Html::default(),
     };
+    labelled(&spot.id, param, control)
+}
+
+/// A control with its label.
+fn labelled(id: &str, param: &'static Param, control: Html) -> Html {
     html! {
         <div class="field" key={param.key} title={param.doc}>
-            <label for={id}>
+            <label for={id.to_owned()}>
                 { param.title }
                 if param.live { <span class="live" title={text::LIVE_HINT}>{ text::LIVE }</span> }
             </label>
@@ -52,54 +92,60 @@ pub fn field(part: &Part, node: &Node, param: &'static Param) -> Html {
 }
 
 /// Sends a value if the schema takes it; `goes_on` while a slider is being dragged.
-fn set(part: &Part, node: &Node, param: &'static Param, goes_on: bool) -> impl Fn(Value) + 'static {
-    let (act, id) = (part.act.clone(), node.id.clone());
+fn set(part: &Part, spot: &Spot, param: &'static Param, goes_on: bool) -> impl Fn(Value) + 'static {
+    let (act, set) = (part.act.clone(), spot.set.clone());
     move |value| match param.check(&value) {
-        Ok(()) => act.emit(Action::SetParam(id.clone(), param.key.to_owned(), value, goes_on)),
+        Ok(()) => set.emit((value, goes_on)),
         Err(reason) => act.emit(Action::Say(format!("{}: {reason}", param.title))),
     }
 }
 
-fn choice(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
-    let ParamType::Choice(list) = param.ty else { return Html::default() };
-    let set = set(part, node, param, false);
+fn choice(part: &Part, spot: &Spot, param: &'static Param, list: &[(String, String)]) -> Html {
+    let set = set(part, spot, param, false);
     let onchange = Callback::from(move |e: Event| {
         if let Some(select) = e.target_dyn_into::<HtmlSelectElement>() {
             set(Value::from(select.value()));
         }
     });
-    let chosen = value.as_str().unwrap_or_default();
+    let chosen = spot.value.as_str().unwrap_or_default();
     html! {
-        <select id={id.to_owned()} data-testid={id.to_owned()} {onchange}>
-            { for list.iter().map(|c| html! {
-                <option key={c.value} value={c.value} selected={c.value == chosen}>{ c.title }</option>
+        <select id={spot.id.clone()} data-testid={spot.id.clone()} {onchange}>
+            { for list.iter().map(|(value, title)| html! {
+                <option key={value.clone()} value={value.clone()} selected={value == chosen}>{ title }</option>
             }) }
         </select>
     }
 }
 
-fn switch(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
-    let set = set(part, node, param, false);
+fn switch(part: &Part, spot: &Spot, param: &'static Param) -> Html {
+    let set = set(part, spot, param, false);
     let onchange = Callback::from(move |e: Event| {
         if let Some(input) = e.target_dyn_into::<HtmlInputElement>() {
             set(Value::from(input.checked()));
         }
     });
-    let checked = value.as_bool().unwrap_or_default();
-    html! { <input type="checkbox" id={id.to_owned()} data-testid={id.to_owned()} {checked} {onchange} /> }
+    let checked = spot.value.as_bool().unwrap_or_default();
+    html! { <input type="checkbox" id={spot.id.clone()} data-testid={spot.id.clone()} {checked} {onchange} /> }
 }
 
-fn text_field(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
-    let set = set(part, node, param, false);
+/// Text; what the schema does not take stays in the field, marked, with its reason.
+fn text_field(part: &Part, spot: &Spot, param: &'static Param) -> Html {
+    let set = set(part, spot, param, false);
     let commit = Callback::from(move |typed: String| set(Value::from(typed)));
-    let value = value.as_str().unwrap_or_default().to_owned();
-    html! { <TextBox id={id.to_owned()} {value} {commit} /> }
+    let act = part.act.clone();
+    let check = Callback::from(move |typed: String| {
+        let reason = param.check(&Value::from(typed)).err()?;
+        act.emit(Action::Say(format!("{}: {reason}", param.title)));
+        Some(reason)
+    });
+    let value = spot.value.as_str().unwrap_or_default().to_owned();
+    html! { <TextBox id={spot.id.clone()} {value} {check} {commit} /> }
 }
 
 /// A number as a text field, which takes all that the schema takes, and a slider over the usual range.
-fn number(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &str) -> Html {
-    let now = value.as_f64().unwrap_or_default();
-    let set = set(part, node, param, false);
+fn number(part: &Part, spot: &Spot, param: &'static Param) -> Html {
+    let now = spot.value.as_f64().unwrap_or_default();
+    let set = set(part, spot, param, false);
     let commit = Callback::from(move |typed: String| {
         if let Ok(value) = parse(param, &typed) {
             set(value);
@@ -113,8 +159,8 @@ fn number(part: &Part, node: &Node, param: &'static Param, value: &Value, id: &s
     });
     html! {
         <span class="number-field">
-            { slider(part, node, param, now) }
-            <TextBox id={id.to_owned()} value={shown(param, now)} inputmode="decimal" {check} {commit} />
+            { slider(part, spot, param, now) }
+            <TextBox id={spot.id.clone()} value={shown(param, now)} inputmode="decimal" {check} {commit} />
             <span class="unit">{ param.unit }</span>
         </span>
     }
@@ -134,9 +180,9 @@ fn parse(param: &Param, text: &str) -> Result<Value, String> {
     }
 }
 
-fn slider(part: &Part, node: &Node, param: &'static Param, now: f64) -> Html {
+fn slider(part: &Part, spot: &Spot, param: &'static Param, now: f64) -> Html {
     let Some(range) = param.usual else { return Html::default() };
-    let set = set(part, node, param, true);
+    let set = set(part, spot, param, true);
     let oninput = Callback::from(move |e: InputEvent| {
         let place = e.target_dyn_into::<HtmlInputElement>().and_then(|i| i.value().parse::<f64>().ok());
         if let Some(place) = place {

@@ -3,6 +3,7 @@
 //! A [`Draft`] is the only way to change a document: it applies each operation to its own copy and records it, so that a
 //! step cannot miss a change. I1 applying a step and then its inverse gives the same document, byte for byte.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use footlights::scenario::document::{Edge, Node, Scenario};
@@ -27,12 +28,12 @@ pub enum Op {
     InsertEdge(usize, Box<Edge>),
     /// Takes the edge at a place out.
     RemoveEdge(usize, Box<Edge>),
-    /// Changes seed or workers.
+    /// Changes the settings of the system.
     SetRun {
-        /// Seed and workers before.
-        before: (u64, u16),
-        /// Seed and workers after.
-        after: (u64, u16),
+        /// The settings before.
+        before: Box<RunSettings>,
+        /// The settings after.
+        after: Box<RunSettings>,
     },
     /// Exchanges the whole document.
     Replace {
@@ -63,7 +64,7 @@ impl Op {
             Op::SetNode { at, after, .. } => doc.nodes[*at] = (**after).clone(),
             Op::InsertEdge(at, edge) => doc.edges.insert(*at, (**edge).clone()),
             Op::RemoveEdge(at, _) => drop(doc.edges.remove(*at)),
-            Op::SetRun { after, .. } => (doc.seed, doc.workers) = *after,
+            Op::SetRun { after, .. } => after.put_into(doc),
             Op::Replace { after, .. } => *doc = (**after).clone(),
         }
     }
@@ -76,6 +77,35 @@ impl Op {
             }
             _ => false,
         }
+    }
+}
+
+/// What a document says of the system as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSettings {
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// Virtual workers.
+    pub workers: u16,
+    /// Messages per activation.
+    pub throughput: u32,
+    /// Stream events per turn.
+    pub batch: u32,
+    /// Further settings by key.
+    pub settings: BTreeMap<String, serde_json::Value>,
+}
+
+impl RunSettings {
+    fn of(doc: &Scenario) -> Self {
+        let Scenario { seed, workers, throughput, batch, settings, .. } = doc;
+        let settings = settings.clone();
+        RunSettings { seed: *seed, workers: *workers, throughput: *throughput, batch: *batch, settings }
+    }
+
+    fn put_into(&self, doc: &mut Scenario) {
+        (doc.seed, doc.workers, doc.throughput, doc.batch) =
+            (self.seed, self.workers, self.throughput, self.batch);
+        doc.settings.clone_from(&self.settings);
     }
 }
 
@@ -137,7 +167,7 @@ impl Step {
 }
 
 fn changed_params(before: &Node, after: &Node) -> Vec<ParamChange> {
-    let keys: std::collections::BTreeSet<&String> = before.params.keys().chain(after.params.keys()).collect();
+    let keys: BTreeSet<&String> = before.params.keys().chain(after.params.keys()).collect();
     keys.into_iter()
         .filter(|key| before.params.get(*key) != after.params.get(*key))
         .map(|key| (after.id.clone(), key.clone(), after.params.get(key).cloned()))
@@ -215,11 +245,13 @@ impl Draft {
         }
     }
 
-    /// Sets seed and workers.
-    pub fn set_run(&mut self, seed: u64, workers: u16) {
-        let (before, after) = ((self.doc.seed, self.doc.workers), (seed, workers));
+    /// Changes the settings of the system, if the change is one.
+    pub fn change_run(&mut self, change: impl FnOnce(&mut RunSettings)) {
+        let before = RunSettings::of(&self.doc);
+        let mut after = before.clone();
+        change(&mut after);
         if before != after {
-            self.push(Op::SetRun { before, after });
+            self.push(Op::SetRun { before: Box::new(before), after: Box::new(after) });
         }
     }
 

@@ -103,6 +103,20 @@ pub fn set_param(draft: &mut Draft, id: &str, key: &str, value: Value) {
     });
 }
 
+/// Sets a setting of the system; the schema's default is not written.
+pub fn set_setting(draft: &mut Draft, key: &str, value: Value) {
+    let default =
+        footlights::scenario::schema::SETTINGS.iter().find(|p| p.key == key).map(|p| p.default.to_json());
+    let is_default = default.is_some_and(|d| same(&d, &value));
+    draft.change_run(|run| {
+        if is_default {
+            run.settings.remove(key);
+        } else {
+            run.settings.insert(key.to_owned(), value);
+        }
+    });
+}
+
 /// The schema's default of a parameter.
 pub fn default_of(kind: &str, key: &str) -> Option<Value> {
     footlights::scenario::schema::kind(kind)?.param(key).map(|p| p.default.to_json())

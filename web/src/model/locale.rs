@@ -93,6 +93,12 @@ pub const IMPORT_OPEN: &str = "Open";
 pub const IMPORT_KEPT: &str = "The graph on the canvas is as it was.";
 pub const FILE_TOO_LARGE: &str = "The file is larger than 2 MB: this is no scenario.";
 pub const FILE_UNREADABLE: &str = "The file could not be read.";
+pub const REMOVE: &str = "Remove";
+pub const SYSTEM: &str = "System";
+pub const THROUGHPUT: &str = "Throughput";
+pub const THROUGHPUT_HINT: &str = "Messages that an actor handles before it goes to the back of the queue";
+pub const BATCH: &str = "Stream batch";
+pub const BATCH_HINT: &str = "Stream events that an island handles in one turn";
 pub const CANCEL: &str = "Cancel";
 pub const SELECT_A_NODE_FIRST: &str = "Select a node first.";
 pub const SELECT_ACTORS_TO_GROUP: &str = "Select actors to group; stream operators have no supervisor.";
@@ -141,6 +147,21 @@ pub fn aborted(nodes: &[String], why: &str) -> String {
         true => format!("Finished: the job of {who} was aborted."),
         false => format!("Finished: the job of {who} was aborted, because {why}."),
     }
+}
+
+/// Adds a row to a list.
+pub fn add_row(list: &str) -> String {
+    format!("Add to {}", list.to_lowercase())
+}
+
+/// A row of a list, from 1.
+pub fn row(list: &str, n: usize) -> String {
+    format!("{list} {n}")
+}
+
+/// Takes a row out of a list.
+pub fn remove_row(row: &str) -> String {
+    format!("{REMOVE} {row}")
 }
 
 /// A new wire.

@@ -234,8 +234,11 @@ fn change(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
                 edits::ungroup(&mut draft, &id);
             }
         }
-        Action::SetSeed(seed) => draft.set_run(seed, state.doc.workers),
-        Action::SetWorkers(workers) => draft.set_run(state.doc.seed, workers),
+        Action::SetSeed(seed) => draft.change_run(|run| run.seed = seed),
+        Action::SetWorkers(workers) => draft.change_run(|run| run.workers = workers),
+        Action::SetThroughput(messages) => draft.change_run(|run| run.throughput = messages),
+        Action::SetBatch(events) => draft.change_run(|run| run.batch = events),
+        Action::SetSetting(key, value) => edits::set_setting(&mut draft, &key, value),
         _ => return,
     }
     commit(state, draft, gesture.as_deref(), effects);

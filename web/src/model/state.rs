@@ -291,6 +291,12 @@ pub enum Action {
     SetSeed(u64),
     /// Sets the document's number of workers.
     SetWorkers(u16),
+    /// Sets the messages per activation.
+    SetThroughput(u32),
+    /// Sets the stream events per turn.
+    SetBatch(u32),
+    /// Sets another setting of the system.
+    SetSetting(String, Value),
     /// Undoes a step.
     Undo,
     /// Redoes a step.

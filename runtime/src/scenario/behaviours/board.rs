@@ -17,7 +17,7 @@ use crate::stream::{Feed, Value};
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 /// The most counters that one behaviour has.
-const TALLIES: usize = 6;
+const TALLIES: usize = 10;
 /// Earlier actors of a node that are still known by their ids, for events that are told late.
 const IDS_KEPT: usize = 64;
 
@@ -171,9 +171,33 @@ impl Board {
         self.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
     }
 
+    /// Lists the actors that a router leads to, those behind routers that it leads to included.
+    pub(crate) fn behind(&self, router: &RouterRef<Msg>) -> Vec<ActorRef<Msg>> {
+        let mut found = Vec::new();
+        for routee in router.routees() {
+            match self.owner(routee.id()).and_then(|node| self.router(node)) {
+                Some(next) => found.extend(self.behind(&next)),
+                None => found.push(routee),
+            }
+        }
+        found
+    }
+
     /// Notes an actor that works for a node, such as an island.
     pub(crate) fn own(&self, actor: ActorId, node: usize) {
         self.refs.lock().owners.insert(actor, node);
+    }
+
+    /// Notes a short-lived actor that works for a node; the last [`IDS_KEPT`] of a node are known.
+    pub(crate) fn own_for_a_while(&self, actor: ActorId, node: usize) {
+        let mut refs = self.refs.lock();
+        refs.owners.insert(actor, node);
+        refs.former[node].ids.push_back(actor);
+        if refs.former[node].ids.len() > IDS_KEPT
+            && let Some(forgotten) = refs.former[node].ids.pop_front()
+        {
+            refs.owners.remove(&forgotten);
+        }
     }
 
     /// Gives the queue of a `to_stream` node.
@@ -288,6 +312,11 @@ impl NodeCell {
     pub(crate) fn add(&self, which: usize, n: u64) -> u64 {
         // Ordering: Relaxed, a statistic.
         self.tallies[which].fetch_add(n, Ordering::Relaxed).wrapping_add(n)
+    }
+
+    /// Takes from the counter `which`, that counts what is there and not what has been.
+    pub(crate) fn take(&self, which: usize, n: u64) {
+        self.tallies[which].fetch_sub(n, Ordering::Relaxed);
     }
 
     /// Raises the counter `which` to `value`, if it is less.

@@ -12,15 +12,19 @@ use super::super::plan::Params;
 use super::pace::{Pacer, Pattern};
 use super::{Board, Knobs, Msg, Outlet, ReplyTo, Task};
 use crate::actor::{Actor, Context, Failure, Props};
+use crate::time::nanos;
 
 /// Names of this behaviour's counters.
-pub(crate) const TALLIES: &[&str] = &["sent", "answered", "duplicates", "late", "done", "aborted"];
+pub(crate) const TALLIES: &[&str] =
+    &["sent", "answered", "duplicates", "late", "done", "aborted", "response_ns_total", "response_ns_max"];
 const SENT: usize = 0;
 const ANSWERED: usize = 1;
 const DUPLICATES: usize = 2;
 const LATE: usize = 3;
 const DONE: usize = 4;
 const ABORTED: usize = 5;
+const RESPONSE_TOTAL: usize = 6;
+const RESPONSE_MAX: usize = 7;
 
 /// Tasks of one turn, at most.
 const BATCH: u64 = 256;
@@ -146,9 +150,10 @@ impl Master {
         let Some(job) = &mut self.job else { return 0 };
         let first = job.next;
         while job.next < first + batch && !(job.next > first && cx.awaits_room()) {
-            let (id, made, reply) = (job.next, cx.now(), Some(job.reply.clone()));
+            let (id, reply) = (job.next, Some(job.reply.clone()));
             job.next += 1;
-            self.out.send(cx, Task { id, value: id as i64, made, reply });
+            let task = Task { reply, ..Task::new(id, id as i64, cx.now()) };
+            self.out.send(cx, task);
         }
         let sent = job.next - first;
         job.pending += sent;
@@ -169,6 +174,9 @@ impl Master {
             return;
         }
         job.pending -= 1;
+        let took = nanos(cx.now() - task.made);
+        cell.add(RESPONSE_TOTAL, took);
+        cell.raise(RESPONSE_MAX, took);
         job.sum = job.sum.wrapping_add(task.value);
         if cell.add(ANSWERED, 1) == tasks {
             self.finish(cx);
@@ -183,7 +191,7 @@ impl Master {
         cell.add(DONE, 1);
         cx.note("job done", cell.tally(ANSWERED));
         stop_timers(cx);
-        self.result.send(cx, Task { id: 0, value: job.sum, made: cx.now(), reply: None });
+        self.result.send(cx, Task::new(0, job.sum, cx.now()));
     }
 
     /// Gives the job up and stops the workers; once.

@@ -9,10 +9,13 @@
 mod board;
 mod bridge;
 mod collector;
+mod door;
+mod front_end;
 mod master;
 mod outlet;
 mod pace;
 mod source;
+mod spec;
 mod supervisor;
 mod worker;
 
@@ -33,6 +36,7 @@ pub(crate) fn tallies_of(kind: &str) -> &'static [&'static str] {
         "worker" => worker::TALLIES,
         "collector" => collector::TALLIES,
         "to_stream" => bridge::TALLIES,
+        "front_end" => front_end::TALLIES,
         _ => &[],
     }
 }
@@ -71,6 +75,13 @@ pub(crate) struct Task {
     pub(crate) made: Instant,
     /// Whom to answer.
     pub(crate) reply: Option<Arc<ReplyTo>>,
+}
+
+impl Task {
+    /// Makes a message of no special urgency, about itself, that nobody waits for.
+    pub(crate) fn new(id: u64, value: i64, made: Instant) -> Self {
+        Task { id, value, made, reply: None }
+    }
 }
 
 /// Whom to answer: carried along inside a task, whatever way it takes.

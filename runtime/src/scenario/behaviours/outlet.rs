@@ -48,25 +48,47 @@ enum Way {
     Nowhere,
     Direct(Hop),
     Routed {
-        edge: usize,
+        /// The edge to the router; none from its own door.
+        edge: Option<usize>,
         router: RouterRef<Msg>,
         logic: Logic,
         hops: Vec<(ActorId, Hop)>,
     },
 }
 
+/// Where an outlet begins.
+#[derive(Clone, Copy)]
+enum From {
+    /// At the first edge of a port.
+    Port(&'static str),
+    /// At this edge.
+    Edge(usize),
+    /// At the door of a router, which leads into it.
+    Door,
+}
+
 /// Sends the messages of one output port.
 pub(crate) struct Outlet {
     board: Arc<Board>,
     node: usize,
-    port: &'static str,
+    from: From,
     epoch: u64,
     way: Way,
 }
 
 impl Outlet {
     pub(crate) fn new(board: &Arc<Board>, node: usize, port: &'static str) -> Self {
-        Outlet { board: board.clone(), node, port, epoch: 0, way: Way::Nowhere }
+        Outlet { board: board.clone(), node, from: From::Port(port), epoch: 0, way: Way::Nowhere }
+    }
+
+    /// Makes an outlet for one of several edges of a port.
+    pub(crate) fn of_edge(board: &Arc<Board>, node: usize, edge: usize) -> Self {
+        Outlet { board: board.clone(), node, from: From::Edge(edge), epoch: 0, way: Way::Nowhere }
+    }
+
+    /// Makes the outlet of a router's door, which leads into the router.
+    pub(crate) fn into_router(board: &Arc<Board>, router: usize) -> Self {
+        Outlet { board: board.clone(), node: router, from: From::Door, epoch: 0, way: Way::Nowhere }
     }
 
     /// Sends a message; where nothing is wired it is forgotten.
@@ -77,7 +99,7 @@ impl Outlet {
             Way::Nowhere => {}
             Way::Direct(hop) => hop.send(cx, &self.board, task),
             Way::Routed { edge, router, logic: Logic::Broadcast, hops } => {
-                edges[*edge].add(1);
+                edge.iter().for_each(|&edge| edges[edge].add(1));
                 for (_, hop) in hops.iter().filter(|(_, hop)| !hop.actor.is_closed()) {
                     hop.send(cx, &self.board, task.clone());
                 }
@@ -86,7 +108,7 @@ impl Outlet {
                 }
             }
             Way::Routed { edge, router, hops, .. } => {
-                edges[*edge].add(1);
+                edge.iter().for_each(|&edge| edges[edge].add(1));
                 let chosen = router.choose().and_then(|routee| find(hops, routee.id()));
                 match chosen {
                     Some(hop) => hop.send(cx, &self.board, task),
@@ -105,14 +127,14 @@ impl Outlet {
             Way::Nowhere => {}
             Way::Direct(hop) => hop.tell(&self.board, task),
             Way::Routed { edge, router, logic: Logic::Broadcast, hops } => {
-                edges[*edge].add(1);
+                edge.iter().for_each(|&edge| edges[edge].add(1));
                 hops.iter().for_each(|(_, hop)| hop.tell(&self.board, task.clone()));
                 if hops.is_empty() {
                     router.tell(Msg::Task(task));
                 }
             }
             Way::Routed { edge, router, hops, .. } => {
-                edges[*edge].add(1);
+                edge.iter().for_each(|&edge| edges[edge].add(1));
                 match router.choose().and_then(|routee| find(hops, routee.id())) {
                     Some(hop) => hop.tell(&self.board, task),
                     None => router.tell(Msg::Task(task)),
@@ -121,13 +143,13 @@ impl Outlet {
         }
     }
 
-    /// Lists the actors that messages of this port can reach, directly or through a router that is asked for them.
+    /// Lists the actors that messages of this port can reach, directly or through routers that are asked for them.
     pub(crate) fn targets(&mut self) -> Vec<ActorRef<Msg>> {
         self.look();
         match &self.way {
             Way::Nowhere => Vec::new(),
             Way::Direct(hop) => vec![hop.actor.clone()],
-            Way::Routed { router, .. } => router.routees(),
+            Way::Routed { router, .. } => self.board.behind(router),
         }
     }
 
@@ -140,8 +162,12 @@ impl Outlet {
     }
 
     fn find_way(&self) -> Option<Way> {
-        let edge = self.board.outgoing(self.node, self.port).next()?;
-        let to = self.board.plan.edges[edge].to.0;
+        let edge = match self.from {
+            From::Port(port) => Some(self.board.outgoing(self.node, port).next()?),
+            From::Edge(edge) => Some(edge),
+            From::Door => None,
+        };
+        let to = edge.map_or(self.node, |edge| self.board.plan.edges[edge].to.0);
         match self.board.router(to) {
             Some(router) => {
                 let hops = self.board.outgoing(to, "out").filter_map(|e| self.hop(e));
@@ -149,7 +175,7 @@ impl Outlet {
                 hops.sort_by_key(|(id, _)| *id);
                 Some(Way::Routed { edge, router: router.clone(), logic: router.logic(), hops })
             }
-            None => self.hop(edge).map(Way::Direct),
+            None => self.hop(edge?).map(Way::Direct),
         }
     }
 

@@ -83,7 +83,8 @@ impl Source {
         let mut sent = 0;
         while sent < self.owed.min(BATCH) && !self.held_back {
             let id = first + sent;
-            self.out.send(cx, Task { id, value: id as i64, made: cx.now(), reply: None });
+            let task = Task::new(id, id as i64, cx.now());
+            self.out.send(cx, task);
             sent += 1;
             self.held_back = cx.awaits_room();
         }

@@ -4,18 +4,18 @@
 //! learns of it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::super::plan::Params;
+use super::super::plan::Plan;
 use super::bridge::Bridge;
 use super::collector::Collector;
+use super::door::Door;
+use super::front_end::FrontEnd;
 use super::master::Master;
 use super::source::Source;
+use super::spec::{apply, strategy};
 use super::worker::Worker;
 use super::{Board, Msg};
 use crate::actor::{Actor, ActorRef, Context, Failure, Props, SpawnError};
-use crate::mailbox::{Mailbox, OverflowStrategy};
-use crate::supervise::{Backoff, Directive, Strategy};
 
 /// Makes actors: a system, or a supervisor its children.
 pub(crate) trait Spawn {
@@ -37,34 +37,33 @@ impl Spawn for Context<'_, Supervisor> {
     }
 }
 
-/// Gives a node its actor; a node without one of its own, such as a router, is passed over.
+/// Gives a node its actor; a node without one of its own, such as a router that stands behind none, is passed over.
 pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -> Result<(), SpawnError> {
     let plan = &board.plan.nodes[node];
-    let (name, mailbox) = (plan.id.as_str(), mailbox(&plan.params));
+    let (name, params) = (plan.id.as_str(), &plan.params);
     let actor = match plan.kind.name {
-        "source" => by.spawn(name, Source::props(board, node))?,
-        "master" => by.spawn(name, Master::props(board, node))?,
-        "worker" => by.spawn(name, Worker::props(board, node).mailbox(mailbox))?,
-        "collector" => by.spawn(name, Collector::props(board, node).mailbox(mailbox))?,
-        "supervisor" => by.spawn(name, Supervisor::props(board, node))?,
-        "to_stream" => by.spawn(name, Bridge::props(board, node))?,
+        "source" => by.spawn(name, apply(params, Source::props(board, node)))?,
+        "master" => by.spawn(name, apply(params, Master::props(board, node)))?,
+        "worker" => by.spawn(name, apply(params, Worker::props(board, node)))?,
+        "collector" => by.spawn(name, apply(params, Collector::props(board, node)))?,
+        "front_end" => by.spawn(name, apply(params, FrontEnd::props(board, node)))?,
+        "supervisor" => by.spawn(name, apply(params, Supervisor::props(board, node)))?,
+        "to_stream" => by.spawn(name, apply(params, Bridge::props(board, node)))?,
+        "router" if board.plan.is_behind_router(node) => {
+            by.spawn(&format!("{name}.door"), Door::props(board, node))?
+        }
         _ => return Ok(()),
     };
     board.register(node, &actor);
     Ok(())
 }
 
-/// Tells whether a node of this kind gets an actor by [`spawn_node`].
-pub(crate) fn has_actor(kind: &str) -> bool {
-    matches!(kind, "source" | "master" | "worker" | "collector" | "supervisor" | "to_stream")
-}
-
-fn mailbox(params: &Params) -> Mailbox {
-    let overflow = OverflowStrategy::from_name(params.text("overflow"));
-    let overflow = overflow.unwrap_or(OverflowStrategy::Backpressure);
-    match usize::try_from(params.count("mailbox")) {
-        Ok(0) | Err(_) => Mailbox::unbounded(),
-        Ok(capacity) => Mailbox::bounded(capacity, overflow),
+/// Tells whether a node gets an actor by [`spawn_node`].
+pub(crate) fn has_actor(plan: &Plan, node: usize) -> bool {
+    match plan.nodes[node].kind.name {
+        "source" | "master" | "worker" | "collector" | "front_end" | "supervisor" | "to_stream" => true,
+        "router" => plan.is_behind_router(node),
+        _ => false,
     }
 }
 
@@ -79,25 +78,6 @@ impl Supervisor {
         let strategy = strategy(&board.plan.nodes[node].params);
         let board = board.clone();
         Props::new(move || Supervisor { board: board.clone(), node }).supervise(strategy)
-    }
-}
-
-fn strategy(params: &Params) -> Strategy {
-    let base = match params.text("strategy") {
-        "all_for_one" => Strategy::all_for_one(),
-        _ => Strategy::one_for_one(),
-    };
-    let directive = match params.text("directive") {
-        "resume" => Directive::Resume,
-        "stop" => Directive::Stop,
-        "escalate" => Directive::Escalate,
-        _ => Directive::Restart,
-    };
-    let restarts = u32::try_from(params.count("max_restarts")).unwrap_or(u32::MAX);
-    let strategy = base.default_directive(directive).max_restarts(restarts, params.millis("within_ms"));
-    match params.millis("backoff_min_ms") {
-        Duration::ZERO => strategy,
-        min => strategy.backoff(Backoff::new(min, params.millis("backoff_max_ms"))),
     }
 }
 

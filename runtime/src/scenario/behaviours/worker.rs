@@ -2,7 +2,7 @@
 //!
 //! It fails *after* the service time, as a real one would. A failing worker hands the message to `pre_restart`, which may
 //! forward it to the worker itself: to the back of the mailbox, with the reply reference inside it unchanged.
-//! I1 `nth` counts over restarts: the counter is on the board.
+//! I1 `nth`, failing starts and the end of its own count over restarts: the counters are on the board.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,15 @@ use super::{Board, Knobs, Msg, Outlet, Task};
 use crate::actor::{Actor, Context, Failure, Props};
 
 /// Names of this behaviour's counters.
-pub(crate) const TALLIES: &[&str] = &["served", "failed", "retried", "replied", "unanswerable", "rejected"];
+pub(crate) const TALLIES: &[&str] =
+    &["served", "failed", "retried", "replied", "unanswerable", "rejected", "failed_starts"];
 const SERVED: usize = 0;
 const FAILED: usize = 1;
 const RETRIED: usize = 2;
 const REPLIED: usize = 3;
 const UNANSWERABLE: usize = 4;
 const REJECTED: usize = 5;
+const FAILED_STARTS: usize = 6;
 
 #[derive(Clone, Copy)]
 struct Settings {
@@ -28,6 +30,8 @@ struct Settings {
     fails: Fails,
     retry: bool,
     then: Then,
+    fail_starts: u64,
+    stop_after: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -59,7 +63,9 @@ impl Settings {
             _ => Then::Forward,
         };
         let blocks = params.text("cost") == "block";
-        Settings { blocks, service: Service::of(params), fails, retry: params.flag("retry"), then }
+        let (fail_starts, stop_after) = (params.count("fail_starts"), params.count("stop_after"));
+        let (service, retry) = (Service::of(params), params.flag("retry"));
+        Settings { blocks, service, fails, retry, then, fail_starts, stop_after }
     }
 }
 
@@ -103,6 +109,11 @@ impl Worker {
             }
             Then::Absorb => {}
         }
+        if settings.stop_after > 0
+            && self.board.nodes[self.node].tally(SERVED).is_multiple_of(settings.stop_after)
+        {
+            cx.stop();
+        }
         Ok(())
     }
 
@@ -134,6 +145,16 @@ impl Worker {
 
 impl Actor for Worker {
     type Msg = Msg;
+
+    fn started(&mut self, _cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let failing = self.knobs.get(&self.board.nodes[self.node]).fail_starts;
+        let cell = &self.board.nodes[self.node];
+        if cell.tally(FAILED_STARTS) >= failing {
+            return Ok(());
+        }
+        let n = cell.add(FAILED_STARTS, 1);
+        Err(Failure::new("no_start", format!("start {n} of {failing} that fail")))
+    }
 
     fn receive(&mut self, cx: &mut Context<'_, Self>, message: Msg) -> Result<(), Failure> {
         match message {

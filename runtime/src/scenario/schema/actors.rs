@@ -1,17 +1,14 @@
 //! The kinds that exchange messages, and the group that supervises them.
 
-use super::{Carries::Message, Carries::Stream, Choice, Direction::In, Direction::Out};
+use super::param::choice;
+use super::supervision::{HOLD, RESTART, STRATEGY};
+use super::{Carries::Message, Carries::Stream, Direction::In, Direction::Out};
 use super::{Family, Kind, Param, Port, Scale, port};
 
-const MINUTE: f64 = 60_000.0;
 const HOUR: f64 = 3_600_000.0;
 
-const fn choice(value: &'static str, title: &'static str) -> Choice {
-    Choice { value, title }
-}
-
-pub(super) static KINDS: [Kind; 8] =
-    [SOURCE, MASTER, ROUTER, WORKER, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
+pub(super) static KINDS: [Kind; 9] =
+    [SOURCE, MASTER, ROUTER, WORKER, FRONT_END, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
 
 const IN: Port = port("in", In, Message, "messages to handle").many().optional();
 const OUT: Port = port("out", Out, Message, "messages it sends");
@@ -43,7 +40,9 @@ const SOURCE: Kind = Kind {
             .live()
             .when("pattern", &["burst"])
             .slider(1.0, 10_000.0, Scale::Log),
-        Param::int("count", "Count", (0, 1_000_000_000), 0, "stops after so many messages; 0 = never"),
+        Param::int("count", "Count", (0, 1_000_000_000), 0, "sends no more after so many; 0 = never"),
+        RESTART,
+        HOLD,
     ],
 };
 
@@ -101,6 +100,8 @@ const MASTER: Kind = Kind {
             0.0,
             "abort if not done by then; 0 = never",
         ),
+        RESTART,
+        HOLD,
     ],
 };
 
@@ -124,78 +125,89 @@ const ROUTER: Kind = Kind {
     )],
 };
 
-const WORKER: Kind =
-    Kind {
-        name: "worker",
-        family: Family::Actor,
-        title: "Worker",
-        doc: "spends its service time on each message, may fail, then forwards or replies",
-        ports: &[IN, port("out", Out, Message, "what it forwards").needed_when("then", &["forward"])],
-        params: &[
-            Param::choice(
-                "cost",
-                "Spends",
-                &[choice("work", "CPU time"), choice("block", "A blocking call")],
-                "work",
-                "whether the service time is computing or waiting; both occupy a core of the run",
-            ),
-            SERVICE,
-            Param::millis("mean_ms", "Service time", (0.0, HOUR), 10.0, "mean time per message")
-                .live()
-                .slider(0.0, 2_000.0, Scale::Linear),
-            Param::choice(
-                "failure",
-                "Fails",
-                &[choice("none", "Never"), choice("nth", "Every nth"), choice("probability", "By chance")],
-                "none",
-                "when handling a message fails",
-            )
-            .live()
-            .fault(),
-            Param::int(
-                "nth",
-                "Every",
-                (1, 1_000_000),
-                10,
-                "each so many-th message fails, counted over restarts",
-            )
+const WORKER: Kind = Kind {
+    name: "worker",
+    family: Family::Actor,
+    title: "Worker",
+    doc: "spends its service time on each message, may fail, then forwards or replies",
+    ports: &[IN, port("out", Out, Message, "what it forwards").needed_when("then", &["forward"])],
+    params: &[
+        Param::choice(
+            "cost",
+            "Spends",
+            &[choice("work", "CPU time"), choice("block", "A blocking call")],
+            "work",
+            "whether the service time is computing or waiting; both occupy a core of the run",
+        ),
+        SERVICE,
+        Param::millis("mean_ms", "Service time", (0.0, HOUR), 10.0, "mean time per message").live().slider(
+            0.0,
+            2_000.0,
+            Scale::Linear,
+        ),
+        Param::choice(
+            "failure",
+            "Fails",
+            &[choice("none", "Never"), choice("nth", "Every nth"), choice("probability", "By chance")],
+            "none",
+            "when handling a message fails",
+        )
+        .live()
+        .fault(),
+        Param::int(
+            "nth",
+            "Every",
+            (1, 1_000_000),
+            10,
+            "each so many-th message fails, counted over restarts",
+        )
+        .live()
+        .fault()
+        .when("failure", &["nth"])
+        .slider(1.0, 100.0, Scale::Log),
+        Param::num("percent", "Chance", (0.0, 100.0), 10.0, "share of messages that fail")
+            .unit("%")
             .live()
             .fault()
-            .when("failure", &["nth"])
-            .slider(1.0, 100.0, Scale::Log),
-            Param::num("percent", "Chance", (0.0, 100.0), 10.0, "share of messages that fail")
-                .unit("%")
-                .live()
-                .fault()
-                .when("failure", &["probability"])
-                .slider(0.0, 100.0, Scale::Linear),
-            Param::flag("retry", "Retry", false, "forward the failing message to itself before a restart"),
-            Param::choice(
-                "then",
-                "Then",
-                &[
-                    choice("forward", "Forwards it"),
-                    choice("reply", "Replies"),
-                    choice("reply_after", "Replies later"),
-                    choice("absorb", "Keeps it"),
-                ],
-                "forward",
-                "what it does with a handled message",
-            ),
-            Param::millis(
-                "delay_ms",
-                "Later by",
-                (0.0, HOUR),
-                1_000.0,
-                "a timer that runs between the message and its reply",
-            )
-            .live()
-            .when("then", &["reply_after"])
-            .slider(0.0, 10_000.0, Scale::Linear),
-            CAPACITY,
-            OVERFLOW,
-        ],
-    };
+            .when("failure", &["probability"])
+            .slider(0.0, 100.0, Scale::Linear),
+        Param::flag("retry", "Retry", false, "forward the failing message to itself before a restart"),
+        Param::choice(
+            "then",
+            "Then",
+            &[
+                choice("forward", "Forwards it"),
+                choice("reply", "Replies"),
+                choice("reply_after", "Replies later"),
+                choice("absorb", "Keeps it"),
+            ],
+            "forward",
+            "what it does with a handled message",
+        ),
+        Param::millis(
+            "delay_ms",
+            "Later by",
+            (0.0, HOUR),
+            1_000.0,
+            "a timer that runs between the message and its reply",
+        )
+        .live()
+        .when("then", &["reply_after"])
+        .slider(0.0, 10_000.0, Scale::Linear),
+        Param::int("fail_starts", "Failed starts", (0, 1_000), 0, "its first so many starts fail").fault(),
+        Param::int(
+            "stop_after",
+            "Stops itself after",
+            (0, 1_000_000_000),
+            0,
+            "ends by itself each time that it has handled so many more; 0 = never",
+        ),
+        CAPACITY,
+        OVERFLOW,
+        RESTART,
+        HOLD,
+    ],
+};
 
 const SERVICE: Param = Param::choice(
     "service",
@@ -207,11 +219,9 @@ const SERVICE: Param = Param::choice(
 .live();
 
 const CAPACITY: Param =
-    Param::int("mailbox", "Mailbox", (0, 1_000_000), 0, "messages that may wait; 0 = unbounded").slider(
-        0.0,
-        1_000.0,
-        Scale::Linear,
-    );
+    Param::int("mailbox", "Mailbox", (0, 1_000_000), 0, "messages that may wait; 0 = unbounded")
+        .slider(0.0, 1_000.0, Scale::Linear)
+        .section("Mailbox");
 
 const OVERFLOW: Param = Param::choice(
     "overflow",
@@ -224,7 +234,8 @@ const OVERFLOW: Param = Param::choice(
     ],
     "backpressure",
     "what a full mailbox does; no meaning for an unbounded one",
-);
+)
+.section("Mailbox");
 
 const COLLECTOR: Kind = Kind {
     name: "collector",
@@ -240,6 +251,48 @@ const COLLECTOR: Kind = Kind {
         ),
         CAPACITY,
         OVERFLOW,
+        RESTART,
+        HOLD,
+    ],
+};
+
+const FRONT_END: Kind = Kind {
+    name: "front_end",
+    family: Family::Actor,
+    title: "Front end",
+    doc: "splits each request into parts, and answers when all of them are answered",
+    ports: &[IN, port("parts", Out, Message, "one part to each of them, that replies").many()],
+    params: &[
+        Param::choice(
+            "mode",
+            "Waits by",
+            &[choice("aggregate", "An aggregator per request"), choice("block", "Blocking")],
+            "aggregate",
+            "a small actor that collects the answers and stops, or a blocking call that keeps the worker",
+        ),
+        Param::millis("work_ms", "Work", (0.0, HOUR), 0.0, "CPU time per request").live().slider(
+            0.0,
+            100.0,
+            Scale::Linear,
+        ),
+        Param::millis("block_ms", "Blocks for", (0.0, HOUR), 100.0, "how long a blocking call takes")
+            .live()
+            .when("mode", &["block"])
+            .slider(0.0, 1_000.0, Scale::Linear),
+        Param::millis(
+            "timeout_ms",
+            "Gives up after",
+            (1.0, HOUR),
+            1_000.0,
+            "then the aggregator answers with what it has, and stops",
+        )
+        .live()
+        .when("mode", &["aggregate"])
+        .slider(1.0, 10_000.0, Scale::Log),
+        CAPACITY,
+        OVERFLOW,
+        RESTART,
+        HOLD,
     ],
 };
 
@@ -249,49 +302,7 @@ const SUPERVISOR: Kind = Kind {
     title: "Supervisor",
     doc: "decides what happens when one of its children fails",
     ports: &[],
-    params: &[
-        Param::choice(
-            "strategy",
-            "Strategy",
-            &[choice("one_for_one", "One for one"), choice("all_for_one", "All for one")],
-            "one_for_one",
-            "who is treated when a child fails: that child, or all of them",
-        ),
-        Param::choice(
-            "directive",
-            "On failure",
-            &[
-                choice("restart", "Restart"),
-                choice("resume", "Resume"),
-                choice("stop", "Stop"),
-                choice("escalate", "Escalate"),
-            ],
-            "restart",
-            "what it decides",
-        ),
-        Param::int(
-            "max_restarts",
-            "Restarts at most",
-            (0, 1_000_000),
-            10,
-            "within the time below; one more and it stops the child",
-        ),
-        Param::millis(
-            "within_ms",
-            "Within",
-            (1.0, 24.0 * HOUR),
-            10_000.0,
-            "the sliding window in which restarts count",
-        ),
-        Param::millis(
-            "backoff_min_ms",
-            "First delay",
-            (0.0, 10.0 * MINUTE),
-            0.0,
-            "wait before a restart, doubled each time; 0 = none",
-        ),
-        Param::millis("backoff_max_ms", "Longest delay", (0.0, HOUR), 10_000.0, "upper end of the wait"),
-    ],
+    params: STRATEGY,
 };
 
 const TO_STREAM: Kind = Kind {
@@ -317,6 +328,8 @@ const TO_STREAM: Kind = Kind {
             "drop_head",
             "what a message without room does",
         ),
+        RESTART,
+        HOLD,
     ],
 };
 

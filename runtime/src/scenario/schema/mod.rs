@@ -10,8 +10,11 @@
 mod actors;
 mod param;
 mod streams;
+mod supervision;
+mod system;
 
 pub use param::{Choice, Condition, Param, ParamType, Preset, Scale};
+pub use system::SETTINGS;
 
 /// What a kind is, which decides where the palette lists it and where it may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -197,11 +200,24 @@ mod tests {
 
     #[test]
     fn every_default_is_within_its_own_bounds() {
-        for kind in kinds() {
-            for p in kind.params {
-                let checked = p.check(&p.default.to_json());
-                assert!(checked.is_ok(), "{}.{}: {checked:?}", kind.name, p.key);
+        for (name, params) in kinds().map(|k| (k.name, k.params)).chain([("settings", &SETTINGS[..])]) {
+            for p in params {
+                let columns = if let ParamType::List { columns, .. } = p.ty { columns } else { &[] };
+                for p in std::iter::once(p).chain(columns) {
+                    let checked = p.check(&p.default.to_json());
+                    assert!(checked.is_ok(), "{name}.{}: {checked:?}", p.key);
+                }
             }
+        }
+    }
+
+    #[test]
+    fn a_list_is_flat_and_asks_for_a_new_run() {
+        for (kind, list) in kinds().flat_map(|k| k.params.iter().map(move |p| (k.name, p))) {
+            let ParamType::List { columns, .. } = list.ty else { continue };
+            assert!(!list.live, "{kind}.{}", list.key);
+            let nested = columns.iter().any(|c| matches!(c.ty, ParamType::List { .. }) || c.live);
+            assert!(!nested, "{kind}.{}", list.key);
         }
     }
 

@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use super::super::error::short;
+
 /// One of the values of a [`ParamType::Choice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -12,6 +14,10 @@ pub struct Choice {
     pub value: &'static str,
     /// As shown to a person.
     pub title: &'static str,
+}
+
+pub(super) const fn choice(value: &'static str, title: &'static str) -> Choice {
+    Choice { value, title }
 }
 
 /// What a parameter may hold.
@@ -47,6 +53,15 @@ pub enum ParamType {
         /// The greatest number of characters.
         chars_max: usize,
     },
+    /// A name, such as of a state: 1–64 of `[A-Za-z0-9_-]`.
+    Name,
+    /// A list of rows, each an object with these columns; a column that a row leaves out has its default.
+    List {
+        /// The columns, in the order of the form; none of them is a list.
+        columns: &'static [Param],
+        /// The greatest number of rows.
+        rows_max: usize,
+    },
 }
 
 /// The default of a parameter.
@@ -60,6 +75,8 @@ pub enum Preset {
     Text(&'static str),
     /// Yes or no.
     Bool(bool),
+    /// A list without rows.
+    NoRows,
 }
 
 impl Preset {
@@ -70,6 +87,7 @@ impl Preset {
             Preset::Num(x) => x.into(),
             Preset::Text(t) => t.into(),
             Preset::Bool(b) => b.into(),
+            Preset::NoRows => Value::Array(Vec::new()),
         }
     }
 }
@@ -101,6 +119,8 @@ pub struct Param {
     pub title: &'static str,
     /// One line on what it does.
     pub doc: &'static str,
+    /// The heading of the form's section that it stands in; empty for the first.
+    pub section: &'static str,
     /// Type and bounds.
     pub ty: ParamType,
     /// Shown behind the number: `ms`, `/s`, `%` or nothing.
@@ -132,6 +152,8 @@ impl Param {
             ParamType::Bool if value.is_boolean() => Ok(()),
             ParamType::Bool => Err(format!("must be true or false, not {}", brief(value))),
             ParamType::Text { chars_max } => check_text(value, chars_max),
+            ParamType::Name => check_name(value),
+            ParamType::List { columns, rows_max } => check_rows(value, columns, rows_max),
         }
     }
 }
@@ -175,6 +197,38 @@ fn check_text(value: &Value, chars_max: usize) -> Result<(), String> {
     }
 }
 
+fn check_name(value: &Value) -> Result<(), String> {
+    match value.as_str() {
+        Some(name) if super::super::is_id(name) => Ok(()),
+        _ => {
+            Err(format!("must be a name of 1 to 64 of the characters A-Z a-z 0-9 _ -, not {}", brief(value)))
+        }
+    }
+}
+
+fn check_rows(value: &Value, columns: &[Param], rows_max: usize) -> Result<(), String> {
+    let rows = value.as_array().ok_or_else(|| format!("must be a list of rows, not {}", brief(value)))?;
+    if rows.len() > rows_max {
+        return Err(format!("must have at most {rows_max} rows, not {}", rows.len()));
+    }
+    rows.iter().enumerate().try_for_each(|(i, row)| {
+        let place = |reason: String| format!("row {}: {reason}", i + 1);
+        let fields =
+            row.as_object().ok_or_else(|| place(format!("must be an object, not {}", brief(row))))?;
+        fields.iter().try_for_each(|(key, value)| check_cell(key, value, columns)).map_err(place)
+    })
+}
+
+fn check_cell(key: &str, value: &Value, columns: &[Param]) -> Result<(), String> {
+    match columns.iter().find(|c| c.key == key) {
+        Some(column) => column.check(value).map_err(|reason| format!("{key} {reason}")),
+        None => {
+            let names: Vec<&str> = columns.iter().map(|c| c.key).collect();
+            Err(format!("there is no column {}; there are {}", short(key), names.join(", ")))
+        }
+    }
+}
+
 /// Shows a value in at most some 40 characters, so that a hostile one cannot fill the screen.
 fn brief(value: &Value) -> String {
     let text = match value {
@@ -199,7 +253,7 @@ impl Param {
         default: Preset,
     ) -> Param {
         let (live, fault, shown_when, usual, scale) = (false, false, None, None, Scale::Linear);
-        Param { key, title, doc, ty, unit: "", default, live, fault, shown_when, usual, scale }
+        Param { key, title, doc, section: "", ty, unit: "", default, live, fault, shown_when, usual, scale }
     }
 
     pub(super) const fn int(
@@ -250,6 +304,31 @@ impl Param {
         doc: &'static str,
     ) -> Param {
         Param::new(key, title, doc, ParamType::Bool, Preset::Bool(default))
+    }
+
+    pub(super) const fn text(
+        key: &'static str,
+        title: &'static str,
+        chars_max: usize,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Param {
+        Param::new(key, title, doc, ParamType::Text { chars_max }, Preset::Text(default))
+    }
+
+    pub(super) const fn list(
+        key: &'static str,
+        title: &'static str,
+        columns: &'static [Param],
+        rows_max: usize,
+        doc: &'static str,
+    ) -> Param {
+        Param::new(key, title, doc, ParamType::List { columns, rows_max }, Preset::NoRows)
+    }
+
+    pub(super) const fn section(mut self, heading: &'static str) -> Param {
+        self.section = heading;
+        self
     }
 
     pub(super) const fn unit(mut self, unit: &'static str) -> Param {

@@ -3,15 +3,12 @@
 //! Kind names are those of the stream registry. Every operator has one input and one output; a source has no input, a
 //! sink no output.
 
-use super::{Carries::Stream, Choice, Direction::In, Direction::Out};
+use super::param::choice;
+use super::{Carries::Stream, Direction::In, Direction::Out};
 use super::{Family, Kind, Param, Port, Scale, port};
 
 const HOUR: f64 = 3_600_000.0;
 const COUNT_MAX: i64 = 1_000_000_000;
-
-const fn choice(value: &'static str, title: &'static str) -> Choice {
-    Choice { value, title }
-}
 
 const IN: Port = port("in", In, Stream, "elements from upstream");
 const OUT: Port = port("out", Out, Stream, "elements to downstream");

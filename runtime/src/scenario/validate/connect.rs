@@ -1,10 +1,10 @@
 //! The verdict on an edge that is being dragged: the same rules as for a file, one edge at a time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::document::{Edge, PortRef, Scenario};
 use super::super::error::short;
-use super::super::schema::{Arity, Carries, Direction, Kind, Port};
+use super::super::schema::{Arity, Carries, Direction, Port};
 use super::{Graph, wire_fault};
 
 /// Tells whether an edge may be drawn from `from` to `to`, or why not.
@@ -31,20 +31,20 @@ pub fn can_connect(scenario: &Scenario, from: &PortRef, to: &PortRef) -> Result<
     if scenario.edges.iter().any(|e| e.from == *from && e.to == *to) {
         return Err("the two ports are already joined".into());
     }
-    has_room(start.1, scenario.edges.iter().any(|e| e.from == *from))?;
-    has_room(end.1, scenario.edges.iter().any(|e| e.to == *to))?;
-    match start.1.carries {
-        Carries::Message => Ok(()),
+    has_room(start, scenario.edges.iter().any(|e| e.from == *from))?;
+    has_room(end, scenario.edges.iter().any(|e| e.to == *to))?;
+    match start.carries {
+        Carries::Message => no_circle_of_routers(&graph, &from.node, &to.node),
         Carries::Stream => no_circle(&graph, &from.node, &to.node),
     }
 }
 
-fn find(graph: &Graph<'_>, end: &PortRef) -> Result<(&'static Kind, &'static Port), String> {
+fn find(graph: &Graph<'_>, end: &PortRef) -> Result<&'static Port, String> {
     let node = graph.node(&end.node).ok_or_else(|| format!("there is no node {}", short(&end.node)))?;
     let unknown = || format!("the kind {} is unknown", short(&graph.doc.nodes[node].kind));
     let kind = graph.kinds[node].ok_or_else(unknown)?;
     let port = kind.port(&end.port);
-    port.map(|p| (kind, p)).ok_or_else(|| format!("a {} has no port {}", kind.name, short(&end.port)))
+    port.ok_or_else(|| format!("a {} has no port {}", kind.name, short(&end.port)))
 }
 
 fn has_room(port: &Port, taken: bool) -> Result<(), String> {
@@ -58,9 +58,28 @@ fn has_room(port: &Port, taken: bool) -> Result<(), String> {
     }
 }
 
+/// Refuses an edge that would close a circle of routers: what enters it would go round for ever.
+fn no_circle_of_routers(graph: &Graph<'_>, from: &str, to: &str) -> Result<(), String> {
+    let is_router = |id: &str| graph.kind_of(id).is_some_and(|k| k.name == "router");
+    if !is_router(from) {
+        return Ok(());
+    }
+    let (mut open, mut seen) = (vec![to], BTreeSet::new());
+    while let Some(at) = open.pop().filter(|at| is_router(at)) {
+        if at == from {
+            return Err("this would close a circle of routers".into());
+        }
+        if seen.insert(at) {
+            let next = graph.doc.edges.iter().filter(|e| e.from.node == at).map(|e| e.to.node.as_str());
+            open.extend(next.filter(|id| is_router(id)));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses an edge that would close a circle of stream nodes.
 fn no_circle(graph: &Graph<'_>, from: &str, to: &str) -> Result<(), String> {
-    let is_stream = |e: &&Edge| find(graph, &e.from).is_ok_and(|(_, p)| p.carries == Carries::Stream);
+    let is_stream = |e: &&Edge| find(graph, &e.from).is_ok_and(|p| p.carries == Carries::Stream);
     let next: BTreeMap<&str, &str> = graph
         .doc
         .edges

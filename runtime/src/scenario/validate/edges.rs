@@ -63,8 +63,8 @@ fn ends_fit(graph: &Graph<'_>, edge: &Edge) -> Result<(), DocError> {
     }
 }
 
-fn find(graph: &Graph<'_>, end: &PortRef) -> Option<(&'static Kind, &'static Port)> {
-    graph.kind_of(&end.node).and_then(|k| k.port(&end.port).map(|p| (k, p)))
+fn find(graph: &Graph<'_>, end: &PortRef) -> Option<&'static Port> {
+    graph.kind_of(&end.node).and_then(|k| k.port(&end.port))
 }
 
 fn no_such_port(kind: Option<&'static Kind>, end: &PortRef, place: Place) -> DocError {
@@ -76,8 +76,8 @@ fn no_such_port(kind: Option<&'static Kind>, end: &PortRef, place: Place) -> Doc
     }
 }
 
-/// Says why an edge may not run from one port to the other, if so; looks at kinds and ports alone.
-pub(super) fn wire_fault((kind, from): (&Kind, &Port), (next, to): (&Kind, &Port)) -> Option<String> {
+/// Says why an edge may not run from one port to the other, if so; looks at the ports alone.
+pub(super) fn wire_fault(from: &Port, to: &Port) -> Option<String> {
     let mend = match (from.carries, to.carries) {
         (Carries::Message, Carries::Stream) => "put a to_stream between them",
         _ => "put a to_actor between them",
@@ -93,9 +93,6 @@ pub(super) fn wire_fault((kind, from): (&Kind, &Port), (next, to): (&Kind, &Port
         _ if from.carries != to.carries => {
             let (a, b) = (from.carries.name(), to.carries.name());
             Some(format!("{a} cannot enter an input for {b}: {mend}"))
-        }
-        _ if kind.name == "router" && next.name == "router" => {
-            Some("a router cannot feed a router: wire its routees to the first one".into())
         }
         _ => None,
     }
@@ -132,6 +129,6 @@ fn is_needed(kind: &'static Kind, node: &Node, port: &Port) -> bool {
     match port.need {
         Need::Optional => false,
         Need::Required => true,
-        Need::When(c) => c.any_of.contains(&Params::resolve(kind, &node.params).text(c.key)),
+        Need::When(c) => c.any_of.contains(&Params::resolve(kind.params, &node.params).text(c.key)),
     }
 }

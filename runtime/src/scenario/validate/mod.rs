@@ -75,6 +75,7 @@ fn settings(s: &Scenario, errors: &mut Vec<DocError>) {
     let (n, e) = (s.nodes.len(), s.edges.len());
     need(n <= NODES_MAX, "nodes", format!("has {n} entries, {NODES_MAX} at most are allowed"));
     need(e <= EDGES_MAX, "edges", format!("has {e} entries, {EDGES_MAX} at most are allowed"));
+    nodes::values(&schema::SETTINGS, "the system", &s.settings, &Place::setting, errors);
 }
 
 /// A document with its ids looked up: the first node of an id counts.
@@ -109,7 +110,7 @@ impl<'a> Graph<'a> {
             let Some(kind) = self.kinds[i].filter(|_| self.node(&n.id) == Some(i)) else { continue };
             places[i] = Some(nodes.len());
             let label = if n.label.is_empty() { &n.id } else { &n.label }.clone();
-            let params = Params::resolve(kind, &n.params);
+            let params = Params::resolve(kind.params, &n.params);
             nodes.push((
                 n.parent.as_deref(),
                 PlanNode { id: n.id.clone(), label, kind, parent: None, params },
@@ -124,6 +125,7 @@ impl<'a> Graph<'a> {
             workers: self.doc.workers,
             throughput: self.doc.throughput,
             batch: self.doc.batch,
+            settings: Params::resolve(&schema::SETTINGS, &self.doc.settings),
             nodes: nodes.into_iter().map(resolve).collect(),
             edges: self.doc.edges.iter().filter_map(|e| self.plan_edge(e, &place)).collect(),
             chains: Vec::new(),

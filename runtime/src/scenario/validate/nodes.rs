@@ -1,8 +1,12 @@
 //! Checks of single nodes: id, kind, label, parameters, parent.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use super::super::document::Node;
 use super::super::error::{DocError, Place, short};
-use super::super::schema::{self, Family, Kind};
+use super::super::schema::{self, Family, Kind, Param};
 use super::{Graph, LABEL_CHARS_MAX, is_id};
 
 /// The most supervisors above one another.
@@ -13,7 +17,7 @@ pub(super) fn check(graph: &Graph<'_>, errors: &mut Vec<DocError>) {
         identity(graph, i, node, errors);
         match graph.kinds[i] {
             Some(kind) => {
-                params(kind, node, errors);
+                values(kind.params, kind.name, &node.params, &|key| Place::param(&node.id, key), errors);
                 parent(graph, kind, node, errors);
             }
             None => errors.push(unknown_kind(node)),
@@ -45,14 +49,20 @@ fn unknown_kind(node: &Node) -> DocError {
     }
 }
 
-fn params(kind: &'static Kind, node: &Node, errors: &mut Vec<DocError>) {
-    for (key, value) in &node.params {
-        let place = Place::param(&node.id, key);
-        match kind.param(key) {
-            Some(p) => errors.extend(p.check(value).err().map(|reason| DocError::new(place, reason))),
+/// Checks the values that are written for a list of parameters of `whose`.
+pub(super) fn values(
+    params: &'static [Param],
+    whose: &str,
+    written: &BTreeMap<String, Value>,
+    place: &dyn Fn(&str) -> Place,
+    errors: &mut Vec<DocError>,
+) {
+    for (key, value) in written {
+        match params.iter().find(|p| p.key == key) {
+            Some(p) => errors.extend(p.check(value).err().map(|reason| DocError::new(place(key), reason))),
             None => {
-                let error = DocError::new(place, format!("{} has no such parameter", kind.name));
-                errors.push(match nearest(key, kind.params.iter().map(|p| p.key)) {
+                let error = DocError::new(place(key), format!("{whose} has no such parameter"));
+                errors.push(match nearest(key, params.iter().map(|p| p.key)) {
                     Some(near) => error.mend(format!("did you mean {near}?")),
                     None => error,
                 });

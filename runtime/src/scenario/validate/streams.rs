@@ -24,6 +24,7 @@ pub(super) fn check(plan: &mut Plan, errors: &mut Vec<DocError>) {
                 .push(DocError::new(Place::node(&plan.nodes[i].id), reason).mend("remove one of its edges"));
         }
     }
+    circles_of_routers(plan, &wires, errors);
     plan.replies = replies(plan, &wires);
     if plan.replies.len() > REPLIES_MAX {
         let reason = format!("workers reply to masters in more than {REPLIES_MAX} ways");
@@ -47,7 +48,9 @@ impl Wires {
             Wires { messages: vec![Vec::new(); n], next: vec![None; n], has_stream_input: vec![false; n] };
         for e in &plan.edges {
             match e.carries {
-                Carries::Message if e.from.1 == "out" => wires.messages[e.from.0].push(e.to.0),
+                Carries::Message if matches!(e.from.1, "out" | "parts") => {
+                    wires.messages[e.from.0].push(e.to.0)
+                }
                 Carries::Message => {}
                 Carries::Stream => {
                     wires.next[e.from.0] = Some(e.to.0);
@@ -96,16 +99,29 @@ fn on_circle(start: usize, next: &[Option<usize>]) -> bool {
     false
 }
 
-/// Replies travel by the reference inside the message: from every worker that a master's tasks can reach and that replies.
+/// Refuses routers that lead to nothing but each other: what enters such a circle would go round for ever.
+fn circles_of_routers(plan: &Plan, wires: &Wires, errors: &mut Vec<DocError>) {
+    let is_router = |i: usize| plan.nodes[i].kind.name == "router";
+    for router in (0..plan.nodes.len()).filter(|&i| is_router(i)) {
+        if reach(wires, router, &is_router).contains(&router) {
+            let reason = "it is behind itself: its routers form a circle";
+            errors.push(
+                DocError::new(Place::node(&plan.nodes[router].id), reason).mend("remove one of their edges"),
+            );
+        }
+    }
+}
+
+/// Replies travel by the reference inside the message: from every node that replies to every one that asks and reaches it.
 fn replies(plan: &Plan, wires: &Wires) -> Vec<(usize, usize)> {
     let kind = |i: usize| plan.nodes[i].kind.name;
     let then = |i: usize| plan.nodes[i].params.text("then");
     let passes = |i: usize| kind(i) == "router" || (kind(i) == "worker" && then(i) == "forward");
+    let replies = |i: usize| kind(i) == "front_end" || (kind(i) == "worker" && then(i).starts_with("reply"));
     let mut found = Vec::new();
-    for master in (0..plan.nodes.len()).filter(|&i| kind(i) == "master") {
-        let reached = reach(wires, master, &passes);
-        let replying = reached.into_iter().filter(|&w| kind(w) == "worker" && then(w).starts_with("reply"));
-        found.extend(replying.map(|w| (w, master)));
+    for asker in (0..plan.nodes.len()).filter(|&i| matches!(kind(i), "master" | "front_end")) {
+        let reached = reach(wires, asker, &passes);
+        found.extend(reached.into_iter().filter(|&w| replies(w)).map(|w| (w, asker)));
         if found.len() > REPLIES_MAX {
             break;
         }

@@ -1,0 +1,157 @@
+//! The threads of one dispatcher on a Pool: what each of them does until it is told to end.
+//!
+//! I1 a worker sleeps only after it has announced itself and looked again (see `idle`).
+//! I2 a crew that is told to end runs nothing more after the present activation of each of its workers.
+//! It starts no threads: see `pool`.
+
+use std::sync::Arc;
+
+use super::idle::Idle;
+use super::pool::Core;
+use super::settings::{DispatcherSettings, Home};
+use super::worker::Team;
+use super::{CLOCK_EVERY, Next, Run, Task, Worker};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+
+/// Searches before a worker goes to sleep.
+const SPINS: u32 = 200;
+
+/// The threads of one dispatcher, or the thread of one pinned actor.
+pub(crate) struct Crew {
+    pub(crate) team: Team,
+    pub(crate) idle: Idle,
+    /// Threads that were started; seats from here on are free.
+    started: AtomicUsize,
+    ended: AtomicBool,
+}
+
+impl Crew {
+    pub(crate) fn new(home: Home, name: Arc<str>, settings: &DispatcherSettings) -> Self {
+        Crew {
+            team: Team::new(home, name, settings),
+            idle: Idle::new(settings.workers),
+            started: AtomicUsize::new(0),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Gives the seat of the next thread to be started, if there is one left.
+    pub(crate) fn free_seat(&self) -> Option<usize> {
+        // Ordering: Relaxed, written under the lock of the threads; a stale answer is asked again there.
+        let started = self.started.load(Ordering::Relaxed);
+        (started < self.team.queues.seats.len()).then_some(started)
+    }
+
+    /// Counts one more thread; the caller holds the lock of the threads.
+    pub(crate) fn count_thread(&self) {
+        // Ordering: Relaxed, as in free_seat().
+        self.started.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts the threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    /// Is true if all its threads sleep.
+    pub(crate) fn sleeps(&self) -> bool {
+        self.idle.sleepers() == self.threads()
+    }
+
+    /// Tells its threads to end after their present run.
+    pub(crate) fn end(&self) {
+        // Ordering: SeqCst, seen by whoever is woken below.
+        self.ended.store(true, Ordering::SeqCst);
+        self.idle.wake_all();
+    }
+
+    /// Is true once it was told to end.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Works in `seat` until the crew ends.
+    pub(crate) fn work_loop(self: &Arc<Self>, core: &Arc<Core>, seat: usize) {
+        let mut worker = Worker::new(seat, &self.team, None, core.heart.clone());
+        let (queues, state) = (&self.team.queues, &self.team.queues.seats[seat]);
+        state.note.settle_here();
+        state.wake(core.now().as_nanos());
+        core.start_ticking();
+        // Ordering: Relaxed, read again before every sleep.
+        while !self.ended.load(Ordering::Relaxed) {
+            match self.find(&mut worker) {
+                Some(task) => self.activate(core, &mut worker, task),
+                None => {
+                    state.sleep(core.now().as_nanos());
+                    self.idle.sleep(seat, || queues.any() || self.has_ended());
+                    state.wake(core.now().as_nanos());
+                    core.start_ticking();
+                }
+            }
+        }
+        state.sleep(core.now().as_nanos());
+    }
+
+    /// Looks for a task, spinning a little before it gives up.
+    fn find(&self, worker: &mut Worker) -> Option<Task> {
+        for _ in 0..SPINS {
+            if let Some(task) = worker.find_task(&self.team.queues) {
+                return Some(task);
+            }
+            if self.ended.load(Ordering::Relaxed) {
+                return None;
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    fn activate(self: &Arc<Self>, core: &Arc<Core>, worker: &mut Worker, task: Task) {
+        let team = &self.team;
+        worker.listen();
+        let mut run = Run { worker, limit: team.throughput, fresh: true };
+        let next = match team.deadline.is_zero() {
+            true => task.clone().run(&mut run),
+            false => self.run_until_deadline(core, &mut run, &task),
+        };
+        let handled = team.throughput - run.limit;
+        worker.handled(handled);
+        if next != Next::Idle {
+            team.queues.push_back(worker.index, task);
+            if team.queues.local[worker.index].len() > 1 {
+                core.wake(self);
+            }
+        }
+    }
+
+    /// Runs an activation in pieces, with a look at the clock after each.
+    fn run_until_deadline(&self, core: &Core, run: &mut Run<'_>, task: &Task) -> Next {
+        let end = core.now() + self.team.deadline;
+        let mut left = run.limit;
+        loop {
+            let piece = left.min(CLOCK_EVERY);
+            run.limit = piece;
+            let next = task.clone().run(run);
+            left -= piece - run.limit;
+            if next != Next::More || left == 0 || core.now() >= end {
+                run.limit = left;
+                return next;
+            }
+            run.fresh = false;
+        }
+    }
+
+    /// Wakes a sleeper for each worker that has had something queued in one and the same activation for a whole beat.
+    /// Is true if nobody slept who could have been woken.
+    pub(crate) fn rescue(&self) -> bool {
+        let mut short = false;
+        for (seat, queue) in self.team.queues.seats.iter().zip(&self.team.queues.local) {
+            let (now, before) = (seat.activations.get(), seat.seen.get());
+            seat.seen.set(now);
+            if now == before && !queue.is_empty() {
+                short |= !self.idle.wake_one();
+            }
+        }
+        short
+    }
+}

@@ -1,0 +1,93 @@
+//! From the parameters of a node to the settings of its actor: strategy, mailbox, and what a child's own spec adds.
+
+use std::time::Duration;
+
+use super::super::plan::Params;
+use super::Msg;
+use crate::actor::{Actor, Props};
+use crate::mailbox::{Mailbox, OverflowStrategy};
+use crate::supervise::{Backoff, Directive, FailureKind, RestartType, Strategy, Window};
+
+/// Gives an actor what its node says of its mailbox and its restarts.
+pub(super) fn apply<A: Actor<Msg = Msg>>(params: &Params, props: Props<A>) -> Props<A> {
+    let restart_type = match params.text("restart") {
+        "permanent" => RestartType::Permanent,
+        "temporary" => RestartType::Temporary,
+        _ => RestartType::Transient,
+    };
+    let hold = u32::try_from(params.count("hold")).unwrap_or(u32::MAX);
+    props.mailbox(mailbox(params)).restart_type(restart_type).hold(hold)
+}
+
+fn mailbox(params: &Params) -> Mailbox {
+    let overflow = OverflowStrategy::from_name(params.text("overflow"));
+    let overflow = overflow.unwrap_or(OverflowStrategy::Backpressure);
+    match usize::try_from(params.count("mailbox")) {
+        Ok(0) | Err(_) => Mailbox::unbounded(),
+        Ok(capacity) => Mailbox::bounded(capacity, overflow),
+    }
+}
+
+/// Makes a supervisor's strategy.
+pub(super) fn strategy(params: &Params) -> Strategy {
+    let base = match params.text("strategy") {
+        "all_for_one" => Strategy::all_for_one(),
+        "rest_for_one" => Strategy::rest_for_one(),
+        _ => Strategy::one_for_one(),
+    };
+    let strategy = base.default_directive(directive(params)).window(match params.text("window") {
+        "tumbling" => Window::Tumbling,
+        "gap" => Window::Gap,
+        _ => Window::Sliding,
+    });
+    let restarts = u32::try_from(params.count("max_restarts")).unwrap_or(u32::MAX);
+    let strategy = match params.text("limit") {
+        "lifetime" => strategy.lifetime(restarts),
+        "unlimited" => strategy.unlimited(),
+        _ => strategy.max_restarts(restarts, params.millis("within_ms")),
+    };
+    let strategy = match params.text("budget") {
+        "shared" => strategy.shared_budget(),
+        _ => strategy,
+    };
+    let strategy = match params.text("on_exhausted") {
+        "escalate" => strategy.escalate_when_exhausted(),
+        _ => strategy,
+    };
+    let strategy = match params.millis("backoff_min_ms") {
+        Duration::ZERO => strategy,
+        min => strategy.backoff(backoff(min, params)),
+    };
+    params.rows("rules").iter().fold(strategy, with_rule)
+}
+
+fn directive(params: &Params) -> Directive {
+    match params.text("directive") {
+        "resume" => Directive::Resume,
+        "stop" => Directive::Stop,
+        "escalate" => Directive::Escalate,
+        _ => Directive::Restart,
+    }
+}
+
+fn backoff(min: Duration, params: &Params) -> Backoff {
+    let jitter = u32::try_from(params.count("backoff_jitter_permille")).unwrap_or(u32::MAX);
+    Backoff::new(min, params.millis("backoff_max_ms"))
+        .jitter_permille(jitter)
+        .reset_after(params.millis("backoff_reset_ms"))
+}
+
+fn with_rule(strategy: Strategy, rule: &Params) -> Strategy {
+    let kind = match rule.text("on") {
+        "code" => return strategy.on(rule.text("code").to_owned(), directive(rule)),
+        "start" => FailureKind::Start,
+        "killed" => FailureKind::Killed,
+        "linked" => FailureKind::Linked,
+        "escalated" => FailureKind::Escalated,
+        "overflow" => FailureKind::Overflow,
+        "stash_full" => FailureKind::StashFull,
+        "exit" => FailureKind::Exit,
+        _ => FailureKind::Error,
+    };
+    strategy.on(kind, directive(rule))
+}
