@@ -5,73 +5,14 @@ mod common;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use common::routees::{Job, MS, Routee, Said, pool, props, shares, table_size};
 use common::{hush_planned_panics, wait_until};
-use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
+use footlights::actor::{ActorRef, Props};
 use footlights::observe::{ActorState, DeadLetterReason, EventKind};
-use footlights::routing::{Router, RouterRef};
+use footlights::routing::{Refill, Router};
 use footlights::supervise::{Backoff, Directive, Strategy};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
-
-const MS: Duration = Duration::from_millis(1);
-
-/// What a routee says: its name, its incarnation, and what it was told.
-type Said = (String, u32, u32);
-
-struct Routee {
-    out: Recipient<Said>,
-}
-
-#[derive(Clone)]
-enum Job {
-    Say(u32),
-    Fail,
-    Panic,
-    Work(Duration),
-}
-
-impl Actor for Routee {
-    type Msg = Job;
-
-    fn receive(&mut self, cx: &mut Context<'_, Self>, job: Job) -> Result<(), Failure> {
-        match job {
-            Job::Say(n) => {
-                let name = cx.path().rsplit('/').next().unwrap_or_default().to_owned();
-                self.out.tell((name, cx.incarnation(), n));
-            }
-            Job::Fail => return Err(Failure::new("job", "on request")),
-            Job::Panic => panic!("planned: a routee fails"),
-            Job::Work(d) => cx.work(d),
-        }
-        Ok(())
-    }
-}
-
-fn props(probe: &Probe<Said>) -> Props<Routee> {
-    let out = probe.recipient();
-    Props::new(move || Routee { out: out.clone() })
-}
-
-fn pool(system: &ActorSystem, probe: &Probe<Said>, router: Router<Job>, n: usize) -> RouterRef<Job> {
-    system.spawn_router("pool", router.pool(n, props(probe))).expect("a free name")
-}
-
-/// Sends so many jobs, and gives who got how many.
-fn shares(
-    system: &ActorSystem,
-    probe: &Probe<Said>,
-    router: &RouterRef<Job>,
-    n: u32,
-) -> BTreeMap<String, u32> {
-    (0..n).for_each(|n| router.tell(Job::Say(n)));
-    let mut shares = BTreeMap::new();
-    (0..n).for_each(|_| *shares.entry(probe.expect(system).0).or_insert(0) += 1);
-    shares
-}
-
-fn table_size(system: &ActorSystem, router: &RouterRef<Job>, n: usize) {
-    wait_until(system, &format!("{n} routees in the table"), || router.routees().len() == n);
-}
 
 #[test]
 fn r3_round_robin_rotates_strictly_across_the_counters_wrap() {
@@ -328,7 +269,7 @@ fn a_pool_that_is_restarted_makes_its_routees_anew() {
     on_each_dispatcher(|system| {
         let probe = Probe::new(system, "probe");
         let escalate = Strategy::one_for_one().default_directive(Directive::Escalate);
-        let router = Router::round_robin().pool(3, props(&probe)).supervise(escalate);
+        let router = Router::round_robin().pool(3, props(&probe)).supervise(escalate).refill(Refill::Shrink);
         let router = system.spawn_router("pool", router).expect("a free name");
         let old = router.routees();
         old[1].tell(Job::Fail);
@@ -400,7 +341,7 @@ fn s3_a_routee_that_cannot_start_is_reported_and_the_pool_goes_on() {
         let props = Props::new(move || {
             let n = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             assert!(n != 0, "planned: the first cannot be made");
-            Routee { out: out.clone() }
+            Routee::new(out.clone())
         });
         let router = system.spawn_router("pool", Router::round_robin().pool(2, props)).expect("a free name");
         let shares = shares(system, &probe, &router, 10);

@@ -63,6 +63,11 @@ impl<'a> Via<'a> {
         Via { worker: Some(worker), outbox: Some(outbox) }
     }
 
+    /// Is true if something of the sender's waits for a target: what comes later must queue behind it.
+    pub(crate) fn holds_for(&self, target: ActorId) -> bool {
+        self.outbox.as_ref().is_some_and(|outbox| outbox.holds_for(target))
+    }
+
     /// Lends the way for one of several messages.
     pub(crate) fn reborrow(&mut self) -> Via<'_> {
         Via { worker: self.worker.as_deref_mut(), outbox: self.outbox.as_deref_mut() }

@@ -9,12 +9,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::feed::Post;
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
+use super::queue::Outlook;
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
-use crate::id::ActorId;
+use crate::id::{ActorId, MsgId};
 use crate::mailbox::order::Rules;
 use crate::mailbox::{Envelope, Lanes, Ordered};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, StopReason};
@@ -49,6 +51,8 @@ pub(crate) struct Cell<M: Send + 'static> {
     /// The order of the mailbox, if it is not first in, first out.
     pub(crate) rules: Option<Box<Rules<M>>>,
     pub(crate) behaviour: Mutex<Box<dyn Behaviour<M>>>,
+    /// What a router has given it.
+    pub(crate) post: Post<M>,
 }
 
 /// The actor's side of a cell.
@@ -61,6 +65,8 @@ pub(crate) trait Behaviour<M: Send + 'static>: Send {
     fn batch(&self) -> (usize, Option<crate::time::Instant>);
     /// Counts what waits in the outbox.
     fn outbox(&self) -> usize;
+    /// Lends the batch, while the user lane is read.
+    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>>;
 }
 
 /// The behaviour of a cell that was dismantled.
@@ -82,6 +88,10 @@ impl<M: Send + 'static> Behaviour<M> for Gone {
     fn outbox(&self) -> usize {
         0
     }
+
+    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>> {
+        None
+    }
 }
 
 /// A cell whose message type is not known.
@@ -96,6 +106,10 @@ pub(crate) trait AnyCell: Send + Sync {
     fn drain(self: Arc<Self>);
     fn snapshot(&self) -> ActorSnapshot;
     fn is_closed(&self) -> bool;
+    /// Says what it would do in its next turn.
+    fn outlook(&self) -> Outlook;
+    /// Puts a queued message at the head of the queue; false if it is not there, or if the queue is not read now.
+    fn prefer(self: Arc<Self>, message: MsgId) -> bool;
     /// Lets go of everything that could keep other cells alive, without running user code but for drops.
     fn dismantle(&self);
 }
@@ -111,6 +125,7 @@ impl<M: Send + 'static> Cell<M> {
             + counts.failed.get()
             + counts.dead_lettered.get()
             + counts.dropped_own.get()
+            + counts.rerouted.get()
             + counts.stashed.get()
             + gauge.evicted;
         (gauge.accepted + gauge.in_flight as u64 + counts.stash_took.get()).saturating_sub(consumed)
@@ -120,14 +135,18 @@ impl<M: Send + 'static> Cell<M> {
     pub(crate) fn ledger(&self, batch: usize, outbox: usize) -> Ledger {
         let (gauge, counts) = (self.mailbox.gauge(), &self.head.counts);
         let in_flight = (gauge.in_flight + gauge.in_line) as u64;
+        // What lies in an annex is sent and queued; what was passed on is in the books of whoever took it.
+        let aside = self.head.annexed();
         Ledger {
-            sent: gauge.accepted
+            sent: (gauge.accepted
                 + in_flight
                 + outbox as u64
                 + counts.stash_took.get()
-                + counts.lost_at_door.load(Ordering::Relaxed),
+                + counts.lost_at_door.load(Ordering::Relaxed))
+            .saturating_sub(counts.rerouted.get())
+                + aside,
             handled: counts.handled.get(),
-            queued: (gauge.queued + batch + outbox) as u64 + in_flight,
+            queued: (gauge.queued + batch + outbox) as u64 + in_flight + aside,
             stashed: counts.stashed.get(),
             failed: counts.failed.get(),
             dead_lettered: counts.dead_lettered.get() + counts.dead_at_door.load(Ordering::Relaxed),
@@ -144,6 +163,10 @@ impl<M: Send + 'static> Runnable for Cell<M> {
     fn run(self: Arc<Self>, run: &mut Run<'_>) -> Next {
         let mut behaviour = self.behaviour.lock();
         behaviour.activate(&self, run)
+    }
+
+    fn actor(&self) -> ActorId {
+        self.head.id
     }
 
     fn finish(self: Arc<Self>) -> Next {
@@ -195,11 +218,20 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         self.mailbox.is_closed()
     }
 
+    fn outlook(&self) -> Outlook {
+        Outlook { signals: self.mailbox.has_signals(), messages: self.queue() }
+    }
+
+    fn prefer(self: Arc<Self>, message: MsgId) -> bool {
+        self.move_to_front(message)
+    }
+
     fn dismantle(&self) {
         let children = std::mem::take(&mut *self.head.children.lock());
         let (left, signals) = (self.mailbox.close(), self.mailbox.end());
         let behaviour = self.behaviour.try_lock().map(|mut old| std::mem::replace(&mut *old, Box::new(Gone)));
-        drop((children, left, signals, behaviour));
+        self.post.clear();
+        drop((children, left, signals, behaviour, self.head.take_annex()));
     }
 
     fn snapshot(&self) -> ActorSnapshot {
@@ -229,6 +261,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             outbox,
             busy_ns: counts.busy_ns.get(),
             blocked_ns: counts.blocked_ns.get(),
+            router: head.annex().and_then(|annex| annex.snapshot()).map(Box::new),
         }
     }
 }
@@ -267,7 +300,12 @@ pub(crate) fn unheard(target: &Arc<dyn AnyCell>, signal: Signal) {
 /// Left-over items of a closed mailbox become dead letters, except what the dead had ordered itself.
 pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<Item<M>>>) {
     let head = &cell.head;
+    let heir = cell.post.heir();
     for envelope in left {
+        let Some(envelope) = cell.pass_on(heir.as_ref(), envelope) else {
+            head.counts.rerouted.add(1);
+            continue;
+        };
         match &envelope.item {
             Item::Tick(_) | Item::StashedTick(..) | Item::Drain => {
                 head.counts.dropped_own.add(1);

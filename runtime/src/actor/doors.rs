@@ -60,6 +60,10 @@ impl<M: Send + 'static> Cell<M> {
         let Some(at) = shared.dispatcher.later() else {
             let envelope = self.envelope(Item::Message(message));
             let stamp = envelope.stamp();
+            // Faults are planted where messages are numbered.
+            if stamp.0 != MsgId(0) && shared.faults.armed() {
+                return self.send_past_faults(envelope, door, by);
+            }
             return match self.mailbox.push_plain(envelope) {
                 Ok(wake) => {
                     self.record_sent(stamp);
@@ -69,28 +73,41 @@ impl<M: Send + 'static> Cell<M> {
                 Err(envelope) => self.enqueue(envelope, door, Logged::Now, by),
             };
         };
+        if shared.faults.armed() {
+            let envelope = self.envelope(Item::Message(message));
+            return self.send_past_faults(envelope, door, by);
+        }
+        self.send_at(at, self.envelope(Item::Message(message)), door)
+    }
+
+    /// Sends a message that becomes visible at `at`.
+    pub(super) fn send_at(
+        self: &Arc<Self>,
+        at: Instant,
+        envelope: Envelope<Item<M>>,
+        door: Door,
+    ) -> Result<(), Refusal<M>> {
         if self.mailbox.is_closed() {
             // Its fate is known now, so nothing of it need be on its way.
-            let envelope = self.envelope(Item::Message(message));
             return self.enqueue(envelope, door, Logged::Now, None);
         }
         let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
         let ticket = match door {
             // What is accepted now must find its room when it arrives.
             Door::Try | Door::Send | Door::Ask if !evicts => {
-                let lane = self.tag_of(&message).lane();
+                let lane = self.tag(&envelope.item).lane();
                 match self.mailbox.reserve_now(lane) {
                     Some(ticket) => Some(ticket),
                     None if door == Door::Ask && self.fails_receiver() => None,
                     None => {
                         self.count_refused(door);
-                        return Err(Refusal::Full(message));
+                        return Err(Refusal::Full(into_message(envelope)));
                     }
                 }
             }
             _ => None,
         };
-        self.send_later(at, self.envelope(Item::Message(message)), ticket);
+        self.send_later(at, envelope, ticket);
         Ok(())
     }
 
@@ -168,6 +185,7 @@ impl<M: Send + 'static> Cell<M> {
     /// Counts what reached a closed mailbox. Ticks and notices were ordered by the dead: they leave no dead letter.
     fn dead_on_arrival(&self, envelope: Envelope<Item<M>>) {
         let head = &self.head;
+        let Some(envelope) = self.pass_on(self.post.heir().as_ref(), envelope) else { return };
         if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
             head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
         }
@@ -182,7 +200,22 @@ impl<M: Send + 'static> Cell<M> {
         by: Option<&mut Worker>,
     ) -> Result<(), M> {
         let envelope = self.envelope(Item::Message(message));
-        if let Some(at) = self.head.shared.dispatcher.later() {
+        let shared = &self.head.shared;
+        if envelope.id != MsgId(0) && shared.faults.armed() {
+            return self.send_granted_past_faults(ticket, envelope, by);
+        }
+        self.send_into(shared.dispatcher.later(), ticket, envelope, by)
+    }
+
+    /// Uses granted room now, or at `at`.
+    pub(super) fn send_into(
+        self: &Arc<Self>,
+        at: Option<Instant>,
+        ticket: Ticket,
+        envelope: Envelope<Item<M>>,
+        by: Option<&mut Worker>,
+    ) -> Result<(), M> {
+        if let Some(at) = at {
             self.send_later(at, envelope, Some(ticket));
             return Ok(());
         }
@@ -265,7 +298,7 @@ impl<M: Send + 'static> Cell<M> {
         }
     }
 
-    fn enqueue(
+    pub(super) fn enqueue(
         self: &Arc<Self>,
         envelope: Envelope<Item<M>>,
         door: Door,

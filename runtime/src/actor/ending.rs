@@ -70,8 +70,10 @@ impl<A: Actor> Life<A> {
             signal(watch.target(), Signal::Unwatch(head.id), Some(worker));
             head.discard("drop of a watch", watch);
         }
+        cell.post.detach(head.id);
         self.own.phase = Phase::Ended;
         head.set_state(ActorState::Stopped);
+        head.close_annex();
         head.record(EventKind::Stopped { reason });
         head.shared.retire(head.id, &cell.ledger(0, 0));
         head.shared.dispatcher.release(head.home);

@@ -11,7 +11,7 @@ use super::failure::{Failure, catch};
 use super::shared::Shared;
 use crate::dispatch::Home;
 use crate::id::{ActorId, MsgId};
-use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind};
+use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, RouterSnapshot};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
 
 /// The part of a cell that needs no message type.
@@ -34,8 +34,21 @@ pub(crate) struct Head {
     /// The lints raised so far, one bit each.
     pub(super) lints: AtomicU32,
     in_run: AtomicBool,
+    /// A run has ended that lasts for some virtual time yet.
+    held: AtomicBool,
+    annex: Mutex<Option<Arc<dyn Annex>>>,
     has_orphans: AtomicBool,
     orphans: Mutex<Vec<Box<dyn Orphan>>>,
+}
+
+/// What belongs to an actor and lies beside its cell: a router's table, and messages that no routee has yet.
+pub(crate) trait Annex: Send + Sync {
+    /// Counts the messages that lie here; they are in the actor's books.
+    fn queued(&self) -> u64;
+    /// Gives what there is to see.
+    fn snapshot(&self) -> Option<RouterSnapshot>;
+    /// The actor has ended: what lies here becomes dead letters.
+    fn close(self: Arc<Self>);
 }
 
 /// A reply handle that was dropped in a run and waits for the run's end to learn its fate.
@@ -64,6 +77,8 @@ pub(crate) struct Counts {
     pub(crate) failed: Counter,
     pub(crate) dead_lettered: Counter,
     pub(crate) dropped_own: Counter,
+    /// Accepted, and passed on to an heir.
+    pub(crate) rerouted: Counter,
     pub(crate) restarts: Counter,
     /// In the stash now.
     pub(crate) stashed: Counter,
@@ -105,6 +120,8 @@ impl Head {
             waits_on: AtomicU64::new(0),
             lints: AtomicU32::new(0),
             in_run: AtomicBool::new(false),
+            held: AtomicBool::new(false),
+            annex: Mutex::default(),
             has_orphans: AtomicBool::new(false),
             orphans: Mutex::default(),
         }
@@ -160,6 +177,54 @@ impl Head {
 
     pub(crate) fn set_waits_on(&self, target: Option<ActorId>) {
         self.waits_on.store(target.map_or(0, |target| target.0), Ordering::SeqCst);
+    }
+
+    /// Puts something beside this actor; ends it at once if the actor has ended.
+    pub(crate) fn set_annex(&self, annex: Arc<dyn Annex>) {
+        *self.annex.lock() = Some(annex);
+        if self.state() == ActorState::Stopped {
+            self.close_annex();
+        }
+    }
+
+    pub(crate) fn annex(&self) -> Option<Arc<dyn Annex>> {
+        self.annex.lock().clone()
+    }
+
+    pub(crate) fn take_annex(&self) -> Option<Arc<dyn Annex>> {
+        self.annex.lock().take()
+    }
+
+    /// Ends what lies beside this actor.
+    pub(crate) fn close_annex(&self) {
+        if let Some(annex) = self.take_annex() {
+            annex.close();
+        }
+    }
+
+    /// Counts the messages that lie beside this actor.
+    pub(crate) fn annexed(&self) -> u64 {
+        self.annex().map_or(0, |annex| annex.queued())
+    }
+
+    /// Is true while a run is under way; in virtual time that is so until the work that it charged is done.
+    pub(crate) fn is_running(&self) -> bool {
+        // Ordering: Relaxed, a glance from outside.
+        self.in_run.load(Ordering::Relaxed) || self.held.load(Ordering::Relaxed)
+    }
+
+    /// Is true while a message may be in the hands of a handler, and so is among those without a fate.
+    pub(crate) fn has_in_hand(&self) -> bool {
+        self.in_run.load(Ordering::Relaxed)
+    }
+
+    /// Says whether the run that has ended lasts for some virtual time yet.
+    #[inline]
+    pub(crate) fn hold_run(&self, held: bool) {
+        // Ordering: Relaxed, a glance from outside; written in virtual time only, where there is one thread.
+        if self.held.load(Ordering::Relaxed) != held {
+            self.held.store(held, Ordering::Relaxed);
+        }
     }
 
     /// Begins an activation: reply handles dropped from now on wait for the end of their run.

@@ -426,7 +426,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         head.shared.log.set_current(outer);
         // A run that charged time lasts until then: nobody may be let in before, so the mailbox stays scheduled.
         match head.shared.dispatcher.later() {
-            Some(_) if self.own.phase != Phase::Ended => Next::Busy,
+            Some(_) if self.own.phase != Phase::Ended => {
+                head.hold_run(true);
+                Next::Busy
+            }
             _ => self.finish(cell),
         }
     }
@@ -438,7 +441,9 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         if self.own.batch.is_empty() && self.own.batch.capacity() > BATCH_KEPT {
             cell.mailbox.slim_batch(&mut self.own.batch);
         }
+        cell.head.hold_run(false);
         match cell.mailbox.finish(!self.own.batch.is_empty()) {
+            false if cell.rest(self.own.readable()) => Next::Yield,
             false => Next::Idle,
             true if self.own.quota > 0 && self.own.readable() => Next::More,
             true => Next::Yield,
@@ -452,6 +457,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
     fn outbox(&self) -> usize {
         self.own.outbox.len()
     }
+
+    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<A::Msg>>>> {
+        self.own.readable().then_some(&mut self.own.batch)
+    }
 }
 
 impl<A: Actor> Life<A> {
@@ -460,8 +469,8 @@ impl<A: Actor> Life<A> {
         let mut fresh = run.fresh;
         loop {
             if self.signals(cell, run.worker) == Ran::UserCode {
-                run.limit -= 1;
-            } else if !self.own.readable() {
+                run.limit = run.limit.saturating_sub(1);
+            } else if run.limit == 0 || !self.own.readable() {
                 return;
             } else {
                 self.own.refill(cell, fresh);

@@ -18,10 +18,10 @@ impl<M: Send + 'static> Cell<M> {
     /// # Errors
     /// Hands back what is not taken.
     pub(crate) fn send_ask(self: &Arc<Self>, message: M, asking: Arc<dyn Asking>) -> Result<(), Refusal<M>> {
-        if !self.mailbox.overflow().makes_wait() {
+        let shared = &self.head.shared;
+        if !self.mailbox.overflow().makes_wait() || shared.faults.armed() {
             return self.send(message, Door::Ask, None);
         }
-        let shared = &self.head.shared;
         let at = shared.dispatcher.later().filter(|_| !self.mailbox.is_closed());
         let envelope = self.envelope(Item::Message(message));
         let stamp = envelope.stamp();

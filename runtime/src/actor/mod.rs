@@ -10,7 +10,7 @@
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
 //! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
-//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`.
+//! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`, `feed`.
 
 mod actor_ref;
 pub(crate) mod cell;
@@ -21,6 +21,8 @@ mod deadlock;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
+pub(crate) mod faults;
+pub(crate) mod feed;
 pub(crate) mod head;
 pub(crate) mod life;
 pub(crate) mod line;
@@ -28,6 +30,7 @@ mod order;
 mod outbox;
 pub(crate) mod path;
 mod placement;
+pub(crate) mod queue;
 mod room;
 mod run;
 pub(crate) mod shared;

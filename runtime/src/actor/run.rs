@@ -16,7 +16,7 @@ use super::stash::{Hand, Origin};
 use crate::dispatch::Worker;
 use crate::id::MsgId;
 use crate::mailbox::Envelope;
-use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
+use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, FaultKind, Level, StopReason};
 use crate::supervise::{FailureKind, RestartType};
 use crate::time::{Instant, nanos};
 
@@ -159,7 +159,14 @@ impl<A: Actor> Life<A> {
             }
         };
         self.own.hand = hand;
-        let ran = self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message));
+        // Faults are planted where messages are logged.
+        let ran = match logged && head.shared.faults.armed() && self.fault(cell, id) {
+            true => {
+                head.discard(MESSAGE_DROP, message);
+                Err(Failure::new("fault", "the message was made to fail"))
+            }
+            false => self.with_instance(cell, worker, |instance, cx| instance.receive(cx, message)),
+        };
         match ran {
             Ok(()) => {
                 let stashed = self.own.hand.put_down();
@@ -189,6 +196,22 @@ impl<A: Actor> Life<A> {
         }
         cell.head.counts.unhandled.add(1);
         cell.head.record(EventKind::Unhandled { message });
+    }
+
+    /// Lets what a test has planted befall this run; true if the run is to fail.
+    #[cold]
+    fn fault(&self, cell: &Arc<Cell<A::Msg>>, message: MsgId) -> bool {
+        let head = &cell.head;
+        let Some((slow, fails)) = head.shared.faults.on_handling(head.id) else { return false };
+        if !slow.is_zero() {
+            head.record(EventKind::FaultInjected { fault: FaultKind::Slow, message, value_ns: nanos(slow) });
+            head.counts.busy_ns.add(nanos(slow));
+            head.shared.dispatcher.work(slow, head.home);
+        }
+        if fails {
+            head.record(EventKind::FaultInjected { fault: FaultKind::Fail, message, value_ns: 0 });
+        }
+        fails
     }
 
     /// Counts a run that failed on a message, and suspends the actor.
@@ -305,6 +328,12 @@ impl<M: Send + 'static> Own<M> {
         if fresh {
             let behind = self.take(cell);
             self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
+            if self.quota > 0 {
+                cell.leave_feed();
+            } else if let Some(fed) = cell.take_fed() {
+                self.batch.push_back(fed);
+                self.quota = 1;
+            }
         } else if self.batch.is_empty() && self.quota > 0 {
             self.take(cell);
         }

@@ -5,11 +5,12 @@ use std::sync::{Arc, Weak};
 
 use super::cell::{AnyCell, Fate};
 use super::failure::Report;
+use super::faults::Faults;
 use crate::dispatch::Dispatcher;
 use crate::dispatch::running::Place;
 use crate::id::{ActorId, MsgId};
 use crate::mailbox::budget::Budget;
-use crate::observe::{Asks, DeadLetterReason, EventKind, Ledger, Level, Log};
+use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
 use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::Instant;
@@ -83,6 +84,7 @@ pub(crate) struct Shared {
     pub(crate) cells: Mutex<BTreeMap<ActorId, Weak<dyn AnyCell>>>,
     pub(crate) asks: AskCounts,
     pub(crate) endless: EndlessWaits,
+    pub(crate) faults: Faults,
     pub(crate) ended: Mutex<Option<Exit>>,
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
@@ -111,6 +113,7 @@ impl Shared {
             cells: Mutex::default(),
             asks: AskCounts::default(),
             endless: EndlessWaits::default(),
+            faults: Faults::default(),
             ended: Mutex::default(),
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
@@ -181,6 +184,16 @@ impl Shared {
         self.note_dead_letter(to, path, message, reason);
     }
 
+    /// Counts a message that was dropped before it reached any actor's mailbox.
+    pub(crate) fn late_drop(&self, to: ActorId, reason: DropReason) {
+        {
+            let mut retired = self.retired.lock();
+            retired.sent += 1;
+            retired.dropped += 1;
+        }
+        self.record(to, EventKind::Dropped { reason, message: MsgId(0) });
+    }
+
     /// Keeps a dead letter for inspection and logs it.
     pub(crate) fn note_dead_letter(
         &self,
@@ -229,7 +242,11 @@ impl Shared {
 
     /// Gives the cell whose run the calling thread is in.
     pub(crate) fn running_here(&self) -> Option<Arc<dyn AnyCell>> {
-        let actor = self.dispatcher.running_here()?;
+        self.cell(self.dispatcher.running_here()?)
+    }
+
+    /// Finds a living cell.
+    pub(crate) fn cell(&self, actor: ActorId) -> Option<Arc<dyn AnyCell>> {
         self.cells.lock().get(&actor)?.upgrade()
     }
 

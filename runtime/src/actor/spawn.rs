@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Weak};
 
-use super::actor_ref::ActorRef;
+use super::actor_ref::{ActorRef, AnyRef};
 use super::cell::{AnyCell, Cell, signal};
 use super::children::Child;
+use super::feed::Post;
 use super::head::Head;
 use super::life::Life;
 use super::path::{self, DEPTH_MAX, SpawnError};
@@ -29,6 +30,17 @@ pub(crate) fn spawn_child<A: Actor>(
     props: Props<A>,
     by: Option<&mut Worker>,
 ) -> Result<ActorRef<A::Msg>, SpawnError> {
+    let child = prepare_child(parent, name, props)?;
+    begin(&child.any(), by);
+    Ok(child)
+}
+
+/// As [`spawn_child`], but it waits for [`begin`] before it starts.
+pub(crate) fn prepare_child<A: Actor>(
+    parent: &Arc<dyn AnyCell>,
+    name: &str,
+    props: Props<A>,
+) -> Result<ActorRef<A::Msg>, SpawnError> {
     path::check(name)?;
     let head = parent.head();
     if head.depth >= DEPTH_MAX {
@@ -51,7 +63,7 @@ pub(crate) fn spawn_child<A: Actor>(
         book.insert(id, Child { cell: cell.clone(), name, budget, rng, restart_type });
         cell
     };
-    Ok(begin(cell, by))
+    Ok(ActorRef(cell))
 }
 
 /// Makes an actor without a parent.
@@ -62,7 +74,9 @@ pub(crate) fn spawn_guardian<A: Actor>(
 ) -> ActorRef<A::Msg> {
     let cell = make(shared, (shared.next_actor(), Home::DEFAULT), name.into(), 0, None, props);
     enroll(&cell, ActorId::NOBODY);
-    begin(cell, None)
+    let guardian = ActorRef(cell);
+    begin(&guardian.any(), None);
+    guardian
 }
 
 fn make<A: Actor>(
@@ -82,7 +96,8 @@ fn make<A: Actor>(
     let arrangement = Arrangement { rich: rules.is_some(), keep };
     let mailbox = Lanes::new(props.mailbox, arrangement, &shared.memory);
     let rng = shared.rng(RNG_BEHAVIOUR | id.0);
-    Arc::new(Cell { head, mailbox, rules, behaviour: Mutex::new(Box::new(Life::new(props, rng, suspends))) })
+    let behaviour = Mutex::new(Box::new(Life::new(props, rng, suspends)) as Box<_>);
+    Arc::new(Cell { head, mailbox, rules, behaviour, post: Post::new() })
 }
 
 /// Takes a cell into the book of the living.
@@ -92,8 +107,7 @@ fn enroll<M: Send + 'static>(cell: &Arc<Cell<M>>, parent: ActorId) {
     cell.head.record(EventKind::Spawned { parent, path: cell.head.path.clone() });
 }
 
-fn begin<M: Send + 'static>(cell: Arc<Cell<M>>, by: Option<&mut Worker>) -> ActorRef<M> {
-    let any: Arc<dyn AnyCell> = cell.clone();
-    signal(&any, Signal::Start, by);
-    ActorRef(cell)
+/// Has a prepared actor start.
+pub(crate) fn begin(prepared: &AnyRef, by: Option<&mut Worker>) {
+    signal(&prepared.0, Signal::Start, by);
 }

@@ -25,6 +25,7 @@ pub(crate) mod worker;
 
 use std::sync::Arc;
 
+use crate::id::ActorId;
 use crate::observe::DispatcherSnapshot;
 use crate::time::{Instant, TimerKey};
 
@@ -49,6 +50,11 @@ pub(crate) trait Runnable: Send + Sync {
     /// Runs for at most `run.limit` messages, and takes those that it handled off the limit.
     fn run(self: Arc<Self>, run: &mut Run<'_>) -> Next;
 
+    /// Says which actor's task this is; nobody's, if it is none's.
+    fn actor(&self) -> ActorId {
+        ActorId::NOBODY
+    }
+
     /// Ends a run that said [`Next::Busy`], when its time has passed; says what the task wants then.
     fn finish(self: Arc<Self>) -> Next {
         Next::Idle
@@ -62,7 +68,7 @@ pub(crate) trait Runnable: Send + Sync {
 pub(crate) struct Run<'a> {
     /// The worker that runs, for sends into its own queue.
     pub(crate) worker: &'a mut Worker,
-    /// At most so many messages in this call; afterwards, how many fewer than that there were.
+    /// At most so many messages in this call, 0: signals only; afterwards, how many fewer than that there were.
     pub(crate) limit: u32,
     /// True in the first call of an activation: a new batch may be taken from the mailbox.
     pub(crate) fresh: bool,

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use super::Task;
+use crate::id::ActorId;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// Tasks in a worker's ring, at most.
@@ -98,6 +99,23 @@ impl RunQueue {
         stolen
     }
 
+    /// Takes the first task that is `wanted`, out of turn.
+    pub(crate) fn take(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let mut inner = self.inner.lock();
+        let taken = match inner.lifo.take_if(|task| wanted(task)) {
+            Some(task) => Some(task),
+            None => inner.ring.iter().position(wanted).and_then(|at| inner.ring.remove(at)),
+        };
+        self.publish(&inner);
+        taken
+    }
+
+    /// Lists whose tasks are queued.
+    pub(crate) fn actors(&self) -> Vec<ActorId> {
+        let inner = self.inner.lock();
+        inner.lifo.iter().chain(&inner.ring).map(|task| task.actor()).collect()
+    }
+
     /// Counts the queued tasks.
     pub(crate) fn len(&self) -> usize {
         // Ordering: Acquire, pairs with the Release in publish(): who sees a length sees the task under the lock.
@@ -179,6 +197,20 @@ impl Injector {
         // Ordering: Release, as in push().
         self.len.store(tasks.len(), Ordering::Release);
         task
+    }
+
+    /// Takes the first task that is `wanted`, out of turn.
+    pub(crate) fn take(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let mut tasks = self.tasks.lock();
+        let taken = tasks.iter().position(wanted).and_then(|at| tasks.remove(at));
+        // Ordering: Release, as in push().
+        self.len.store(tasks.len(), Ordering::Release);
+        taken
+    }
+
+    /// Lists whose tasks are queued.
+    pub(crate) fn actors(&self) -> Vec<ActorId> {
+        self.tasks.lock().iter().map(|task| task.actor()).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

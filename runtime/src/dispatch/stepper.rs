@@ -15,6 +15,8 @@
 //! What a worker does with a task between two turns is in `virtual_crew`.
 //! It is not a thread: nothing happens between two steps.
 
+mod chosen;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,6 +83,13 @@ struct State {
 
 /// Where a worker is: the index of its crew, and its own there.
 type Seat = (usize, usize);
+
+/// How much one turn may run: so many messages; with `fresh` from a new batch.
+#[derive(Clone, Copy)]
+struct Limits {
+    messages: u32,
+    fresh: bool,
+}
 
 impl Stepper {
     /// Makes virtual workers; with `order`, chance decides between what may come next in any order.
@@ -249,23 +258,37 @@ impl Stepper {
         free.chain(self.timers.lock().next_deadline()).min()
     }
 
-    fn turn(&self, state: &mut MutexGuard<'_, State>, (crew, index): Seat) -> Turn {
+    fn turn(&self, state: &mut State, (crew, index): Seat) -> Turn {
+        let at = self.now();
+        let VirtualCrew { guild, workers } = &mut state.crews[crew];
+        let w = &mut workers[index];
+        let fresh = w.current.is_none();
+        let find = |w: &mut VirtualWorker| w.worker.find_task(&guild.team.queues);
+        let activation = w.current.take().or_else(|| find(w).map(|task| Activation::new(task, at)));
+        self.turn_of(state, (crew, index), activation, Limits { messages: 1, fresh })
+    }
+
+    /// Runs one turn of an activation, if there is one, on a free worker.
+    fn turn_of(
+        &self,
+        state: &mut State,
+        (crew, index): Seat,
+        activation: Option<Activation>,
+        Limits { messages, fresh }: Limits,
+    ) -> Turn {
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
         let zeno = self.count_run(state);
         let at = self.now();
         let VirtualCrew { guild, workers } = &mut state.crews[crew];
         let (team, w) = (&guild.team, &mut workers[index]);
         w.last_turn = number + 1;
-        let fresh = w.current.is_none();
-        let find = |w: &mut VirtualWorker| w.worker.find_task(&team.queues);
-        let activation = w.current.take().or_else(|| find(w).map(|task| Activation::new(task, at)));
         if let Some(mut activation) = activation {
             activation.turn();
             let begin = if fresh { self.costs.activation_ns } else { 0 };
             self.charge(begin.saturating_add(self.costs.message_ns));
-            let mut run = Run { worker: &mut w.worker, limit: 1, fresh };
+            let mut run = Run { worker: &mut w.worker, limit: messages, fresh };
             let next = activation.task.clone().run(&mut run);
-            let handled = 1 - run.limit;
+            let handled = messages - run.limit;
             w.worker.handled(handled);
             let spent = self.spent.load(Ordering::Relaxed);
             if spent > nanos(SLOW) {

@@ -138,6 +138,17 @@ impl<T> Granted<T> {
     }
 }
 
+/// What became of the wish to wake an owner that has nothing in its own lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nudged {
+    /// It was idle and is now marked scheduled: the caller schedules it.
+    Woken,
+    /// It is queued or running.
+    Awake,
+    /// It could not read a message now.
+    Unable,
+}
+
 /// Two lanes; `T` is the user item, `S` the system signal.
 pub(crate) struct Lanes<T, S> {
     inner: Mutex<Inner<T, S>>,
@@ -342,6 +353,38 @@ impl<T: Ordered, S> Lanes<T, S> {
         wakers.into_iter().for_each(Waker::wake);
     }
 
+    /// Is true if a signal waits.
+    pub(crate) fn has_signals(&self) -> bool {
+        // Ordering: Acquire, as in next_signal().
+        self.signals.load(Ordering::Acquire) > 0
+    }
+
+    /// Looks at what is queued, in the order in which it would be taken.
+    pub(crate) fn look(&self, mut see: impl FnMut(&Envelope<T>)) {
+        let inner = self.inner.lock();
+        match &inner.rich {
+            Some(rich) => rich.iter().for_each(&mut see),
+            None => inner.user.iter().for_each(&mut see),
+        }
+    }
+
+    /// Takes one queued item out of turn.
+    pub(crate) fn pick(&self, id: MsgId) -> (Option<Envelope<T>>, Granted<T>) {
+        let mut inner = self.inner.lock();
+        let picked = match &mut inner.rich {
+            Some(rich) => rich.pick(id),
+            None => {
+                let at = inner.user.iter().position(|envelope| envelope.id == id);
+                at.and_then(|at| inner.user.remove(at))
+            }
+        };
+        if inner.rich.is_none() {
+            inner.own -= usize::from(picked.as_ref().is_some_and(|picked| picked.item.is_own()));
+        }
+        let granted = inner.grant(self);
+        (picked, granted)
+    }
+
     /// Counts the user messages queued here.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
@@ -374,6 +417,20 @@ impl<T: Ordered, S> Lanes<T, S> {
         let readable = !inner.paused && (more || inner.len() > 0);
         inner.scheduled = readable || !inner.system.is_empty();
         inner.scheduled
+    }
+
+    /// Marks an idle owner as scheduled, for work that lies elsewhere.
+    pub(crate) fn nudge(&self) -> Nudged {
+        let mut inner = self.inner.lock();
+        if inner.closed || inner.paused {
+            return Nudged::Unable;
+        }
+        if std::mem::replace(&mut inner.scheduled, true) { Nudged::Awake } else { Nudged::Woken }
+    }
+
+    /// Counts a message as accepted that the owner has taken from elsewhere.
+    pub(crate) fn adopt(&self) {
+        self.inner.lock().accepted += 1;
     }
 
     /// Stops or allows the reading of the user lane. To be called by the running owner only.

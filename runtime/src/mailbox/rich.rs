@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::Envelope;
 use super::order::{Keep, Lane, Tag};
 use super::reserve::Reservations;
+use crate::id::MsgId;
 use crate::time::Instant;
 
 /// The first arrival number; those that are put back count down from it.
@@ -246,6 +247,35 @@ impl<T> Rich<T> {
         }
         self.forget_key(&entry);
         Some(entry.envelope)
+    }
+
+    /// Looks at all: the urgent, then the messages by rank, then what the owner has ordered.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Envelope<T>> {
+        let messages = [&self.control].into_iter().chain(self.ranks.values()).flatten();
+        messages.map(|entry| &entry.envelope).chain(self.own.iter().map(|own| &own.envelope))
+    }
+
+    /// Takes one out of turn.
+    pub(super) fn pick(&mut self, id: MsgId) -> Option<Envelope<T>> {
+        let is_it = |entry: &Entry<T>| entry.envelope.id == id;
+        if let Some(at) = self.control.iter().position(is_it) {
+            let entry = self.control.remove(at)?;
+            self.forget_key(&entry);
+            return Some(entry.envelope);
+        }
+        if let Some(at) = self.own.iter().position(|own| own.envelope.id == id) {
+            let own = self.own.remove(at)?;
+            match self.own.get_mut(at) {
+                Some(next) => next.before += own.before,
+                None => self.since += own.before,
+            }
+            return Some(own.envelope);
+        }
+        let rank = *self.ranks.iter().find(|(_, queue)| queue.iter().any(is_it))?.0;
+        self.take_from(rank, |queue| {
+            let at = queue.iter().position(is_it)?;
+            queue.remove(at)
+        })
     }
 
     fn forget_key(&mut self, entry: &Entry<T>) {

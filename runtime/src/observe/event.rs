@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use super::{DeadLetterReason, DropReason};
+use super::{DeadLetterReason, DropReason, Resized, RouteWhy};
+use crate::code::codes;
 use crate::id::{ActorId, MsgId};
 use crate::supervise::{Decision, FailureKind};
 use crate::time::Instant;
@@ -35,6 +36,22 @@ pub enum Level {
     Rare,
     /// Also every message.
     Message,
+}
+
+codes! {
+    /// Says which fault has hit a message.
+    pub enum FaultKind {
+        /// Its handling was made to fail.
+        Fail = 0, "fail";
+        /// Its handling was made to take longer.
+        Slow = 1, "slow";
+        /// It was lost on its way.
+        Drop = 2, "drop";
+        /// It arrived twice.
+        Double = 3, "double";
+        /// It arrived later.
+        Delay = 4, "delay";
+    }
 }
 
 /// Says why an actor's life ended.
@@ -143,6 +160,16 @@ pub enum EventKind {
     Notified { target: ActorId, reason: StopReason },
     /// A router's members changed.
     RouteesChanged { routees: u64 },
+    /// A router has one more routee.
+    RouteeAdded { routee: ActorId, routees: u64 },
+    /// A router has taken a routee out of its table; a pool's own stops when it has handled what it has.
+    RouteeRetired { routee: ActorId, routees: u64 },
+    /// A resizer has decided.
+    Resized(Box<Resized>),
+    /// A message that came too late for a retired routee goes to another one.
+    Rerouted { message: MsgId },
+    /// A router chose; `routee` is nobody where the choice is made later.
+    Routed { routee: ActorId, why: RouteWhy },
     /// Ticks of a fixed-rate timer fell due while one was queued, and were left out.
     TimerSkipped { ticks: u64 },
     /// Something that the built-in behaviours of scenarios have to say.
@@ -153,6 +180,10 @@ pub enum EventKind {
     LintRaised { lint: Lint, ns: u64 },
     /// Too much free work at one instant: every further run costs 1 µs until nothing is left to do.
     ClockPushed,
+    /// A fault that a test had planted has hit a message; `value` is a time where the fault is one.
+    FaultInjected { fault: FaultKind, message: MsgId, value_ns: u64 },
+    /// A test has moved the clock, whatever should have happened meanwhile.
+    ClockJumped { by_ns: u64 },
     /// A command from outside was applied, such as a changed knob.
     Command { what: Arc<str> },
     /// A message was accepted.
@@ -214,7 +245,7 @@ impl EventKind {
     pub fn level(&self) -> Level {
         use EventKind::*;
         match self {
-            Sent { .. } | Received { .. } | Handled { .. } => Level::Message,
+            Sent { .. } | Received { .. } | Handled { .. } | Routed { .. } => Level::Message,
             Stashed { .. } | Unstashed { .. } | Transition { .. } => Level::Message,
             AskBegan { .. } | AskEnded { .. } | TimerSet { .. } | TimerFired | TimerCancelled => {
                 Level::Message
@@ -274,6 +305,14 @@ impl EventKind {
                 let ids = cycle.iter().fold(0, |h: u64, (id, _)| h.wrapping_mul(31).wrapping_add(id.0));
                 [51, cycle.len() as u64, ids, 0]
             }
+            RouteeAdded { routee, routees } => [80, routee.0, *routees, 0],
+            RouteeRetired { routee, routees } => [81, routee.0, *routees, 0],
+            Resized(resized) => [82, resized.from, resized.to, resized.why.word()],
+            Rerouted { message } => [83, message.0, 0, 0],
+            Routed { routee, why } => {
+                let (code, number) = why.words();
+                [84, routee.0, code, number]
+            }
             SlowHandler { took_ns } => [90, *took_ns, 0, 0],
             LintRaised { lint, ns } => [91, *lint as u64, *ns, 0],
             ClockPushed => [92, 0, 0, 0],
@@ -281,6 +320,10 @@ impl EventKind {
             Stashed { message } => [61, message.0, 0, 0],
             Unstashed { messages } => [62, *messages, 0, 0],
             TimerSkipped { ticks } => [63, *ticks, 0, 0],
+            FaultInjected { fault, message, value_ns } => {
+                [100, u64::from(fault.code()), message.0, *value_ns]
+            }
+            ClockJumped { by_ns } => [101, *by_ns, 0, 0],
         }
     }
 }

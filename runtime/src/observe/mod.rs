@@ -6,10 +6,12 @@ pub mod event;
 pub mod hash;
 pub mod ledger;
 mod log;
+pub mod route;
 pub mod snapshot;
 
-pub use event::{Decided, Event, EventKind, Level, Lint, StopReason};
+pub use event::{Decided, Event, EventKind, FaultKind, Level, Lint, StopReason};
 pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;
+pub use route::{ResizeWhy, Resized, RouteWhy, RouteeSnapshot, RouterSnapshot};
 pub use snapshot::{ActorSnapshot, ActorState, DispatcherSnapshot, Snapshot, WorkerSnapshot};

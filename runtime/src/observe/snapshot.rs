@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Asks, Ledger};
+use super::{Asks, Ledger, RouterSnapshot};
 use crate::id::ActorId;
 use crate::mailbox::OverflowStrategy;
 use crate::time::Instant;
@@ -76,6 +76,8 @@ pub struct ActorSnapshot {
     pub busy_ns: u64,
     /// Time charged by `block`, in nanoseconds.
     pub blocked_ns: u64,
+    /// The router that it is, if it is one.
+    pub router: Option<Box<RouterSnapshot>>,
 }
 
 /// One worker of a dispatcher at one moment.

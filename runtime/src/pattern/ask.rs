@@ -153,7 +153,7 @@ impl<R: Send + 'static> Orphan for Dropped<R> {
     }
 }
 
-struct Slot<R: Send + 'static> {
+pub(crate) struct Slot<R: Send + 'static> {
     state: Mutex<State<R>>,
     /// Its number among the asks that time never ends; 0 if it has a deadline.
     endless: u64,
@@ -176,18 +176,28 @@ struct Ties {
     line: Option<(Arc<dyn Line>, Ticket)>,
 }
 
-enum Sink<R> {
+pub(crate) enum Sink<R> {
     Future(Option<Waker>),
     Call(Box<dyn FnOnce(Result<R, AskError>) + Send>),
 }
 
 impl<R: Send + 'static> Slot<R> {
-    fn waits(&self) -> bool {
+    /// Makes the right to answer.
+    pub(crate) fn reply(self: &Arc<Self>) -> Reply<R> {
+        Reply { slot: Some(self.clone()) }
+    }
+
+    /// Makes the future of the answer.
+    pub(crate) fn answer(self: Arc<Self>) -> Ask<R> {
+        Ask { slot: self }
+    }
+
+    pub(crate) fn waits(&self) -> bool {
         matches!(*self.state.lock(), State::Waiting { .. })
     }
 
     /// Settles when what the present run does becomes visible.
-    fn settle_visibly(self: &Arc<Self>, outcome: Result<R, AskError>) {
+    pub(crate) fn settle_visibly(self: &Arc<Self>, outcome: Result<R, AskError>) {
         match self.shared.dispatcher.later() {
             None => self.settle(outcome),
             Some(at) => {
@@ -197,7 +207,7 @@ impl<R: Send + 'static> Slot<R> {
         }
     }
 
-    fn settle(self: &Arc<Self>, outcome: Result<R, AskError>) {
+    pub(crate) fn settle(self: &Arc<Self>, outcome: Result<R, AskError>) {
         let code = outcome.as_ref().map_or_else(|error| error.code(), |_| 0);
         let mut state = self.state.lock();
         let State::Waiting { sink, ties } = &mut *state else {
@@ -322,32 +332,54 @@ impl<R: Send + 'static> Drop for Ask<R> {
     }
 }
 
-/// Makes the slot, and the message that holds its reply handle.
-fn begin<M: Send + 'static, R: Send + 'static>(
-    target: &ActorRef<M>,
-    make: impl FnOnce(Reply<R>) -> M,
+/// Makes the slot of a question to `target`.
+pub(crate) fn open<R: Send + 'static>(
+    target: &Arc<dyn AnyCell>,
     timeout: Duration,
     sink: Sink<R>,
-) -> (Arc<Slot<R>>, M) {
-    let shared = target.0.head.shared.clone();
-    let any: Arc<dyn AnyCell> = target.0.clone();
+) -> Arc<Slot<R>> {
+    let shared = target.head().shared.clone();
     let endless = if timeout == Duration::MAX { shared.endless.next() } else { 0 };
     let state = Mutex::new(State::Waiting { sink, ties: Ties::default() });
-    let slot = Arc::new(Slot { state, endless, shared: shared.clone(), target: Arc::downgrade(&any) });
+    let slot = Arc::new(Slot { state, endless, shared: shared.clone(), target: Arc::downgrade(target) });
     {
         let mut asks = shared.asks.0.lock();
         asks.asks += 1;
         asks.pending += 1;
     }
-    shared.record(shared.log.current(), EventKind::AskBegan { target: target.id() });
+    shared.record(shared.log.current(), EventKind::AskBegan { target: target.head().id });
     if endless > 0 {
         let weak: Weak<dyn Endless> = Arc::downgrade(&slot) as Weak<Slot<R>>;
         shared.endless.insert(endless, weak);
     } else {
         arm(&slot, timeout);
     }
-    let message = make(Reply { slot: Some(slot.clone()) });
+    slot
+}
+
+/// Makes the slot, and the message that holds its reply handle.
+fn prepare<M: Send + 'static, R: Send + 'static>(
+    target: &ActorRef<M>,
+    make: impl FnOnce(Reply<R>) -> M,
+    timeout: Duration,
+    sink: Sink<R>,
+) -> (Arc<Slot<R>>, M) {
+    let any: Arc<dyn AnyCell> = target.0.clone();
+    let slot = open(&any, timeout, sink);
+    let message = make(slot.reply());
     (slot, message)
+}
+
+/// Makes the slot and the message, and sends it.
+pub(crate) fn begin<M: Send + 'static, R: Send + 'static>(
+    target: &ActorRef<M>,
+    make: impl FnOnce(Reply<R>) -> M,
+    timeout: Duration,
+    sink: Sink<R>,
+) -> Arc<Slot<R>> {
+    let (slot, message) = prepare(target, make, timeout, sink);
+    post(target, &slot, message);
+    slot
 }
 
 /// Sends the message of an ask; if it is handed back the outcome is known.
@@ -401,7 +433,7 @@ impl<M: Send + 'static> ActorRef<M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ask<R: Send + 'static>(&self, make: impl FnOnce(Reply<R>) -> M, timeout: Duration) -> Ask<R> {
-        let (slot, message) = begin(self, make, timeout, Sink::Future(None));
+        let (slot, message) = prepare(self, make, timeout, Sink::Future(None));
         post(self, &slot, message);
         Ask { slot }
     }
@@ -431,7 +463,7 @@ impl<A: Actor> Context<'_, A> {
                 }
             }
         };
-        let (slot, message) = begin(target, make, timeout, Sink::Call(Box::new(call)));
+        let (slot, message) = prepare(target, make, timeout, Sink::Call(Box::new(call)));
         if let Some(message) = self.keep_in_order(target, message) {
             post(target, &slot, message);
         }

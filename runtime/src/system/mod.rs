@@ -18,7 +18,7 @@ use crate::actor::shared::Shared;
 use crate::actor::spawn::{spawn_child, spawn_guardian};
 use crate::actor::{Actor, ActorRef, AnyRef, Context, DeadLetter, Failure, Props, SpawnError, Via};
 use crate::dispatch::Dispatcher;
-use crate::observe::{Event, EventKind, Ledger, Snapshot};
+use crate::observe::{Event, EventKind, Ledger, Level, Snapshot};
 use crate::routing::{RouterRef, SpawnRouter};
 use crate::supervise::{Directive, FailureKind, Strategy};
 use crate::time::Instant;
@@ -180,6 +180,11 @@ impl ActorSystem {
     /// Counts the living actors, guardians not included.
     pub fn live_actors(&self) -> usize {
         self.shared.living().len().saturating_sub(3)
+    }
+
+    /// Is true if every message is an event of the log.
+    pub(crate) fn logs_messages(&self) -> bool {
+        self.shared.log.wants(Level::Message)
     }
 
     /// Is true if this system runs in virtual time.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{ActorSystem, Turn};
 use crate::actor::ActorRef;
 use crate::dispatch::{Dispatcher, Stepper};
+use crate::id::ActorId;
 use crate::observe::EventKind;
 use crate::pattern::{AskError, Reply};
 use crate::sync::{Condvar, Mutex, wait};
@@ -71,6 +72,30 @@ impl ActorSystem {
     /// Says when something happens next, if anything will.
     pub fn next_moment(&self) -> Option<Instant> {
         self.stepper().and_then(Stepper::next_moment_at)
+    }
+
+    /// Runs one turn of this actor before all others; see `Stepper::step_actor`.
+    pub(crate) fn step_actor(&self, actor: ActorId, messages: u32) -> Option<Turn> {
+        let stepper = self.stepper()?;
+        self.shared.log.set_turn(stepper.turns());
+        stepper.step_actor(actor, messages)
+    }
+
+    /// Lists the actors that could run now; see `Stepper::ready_actors`.
+    pub(crate) fn ready_actors(&self) -> Vec<ActorId> {
+        self.stepper().map_or_else(Vec::new, Stepper::ready_actors)
+    }
+
+    /// Says when the next timer is due.
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        self.stepper().and_then(Stepper::next_timer)
+    }
+
+    /// Moves the clock to `at`, whatever should have happened before.
+    pub(crate) fn set_clock(&self, at: Instant) {
+        if let Some(stepper) = self.stepper() {
+            stepper.advance_to(at);
+        }
     }
 
     fn stepper(&self) -> Option<&Stepper> {
