@@ -359,32 +359,6 @@ impl<T: Ordered, S> Lanes<T, S> {
         self.signals.load(Ordering::Acquire) > 0
     }
 
-    /// Looks at what is queued, in the order in which it would be taken.
-    pub(crate) fn look(&self, mut see: impl FnMut(&Envelope<T>)) {
-        let inner = self.inner.lock();
-        match &inner.rich {
-            Some(rich) => rich.iter().for_each(&mut see),
-            None => inner.user.iter().for_each(&mut see),
-        }
-    }
-
-    /// Takes one queued item out of turn.
-    pub(crate) fn pick(&self, id: MsgId) -> (Option<Envelope<T>>, Granted<T>) {
-        let mut inner = self.inner.lock();
-        let picked = match &mut inner.rich {
-            Some(rich) => rich.pick(id),
-            None => {
-                let at = inner.user.iter().position(|envelope| envelope.id == id);
-                at.and_then(|at| inner.user.remove(at))
-            }
-        };
-        if inner.rich.is_none() {
-            inner.own -= usize::from(picked.as_ref().is_some_and(|picked| picked.item.is_own()));
-        }
-        let granted = inner.grant(self);
-        (picked, granted)
-    }
-
     /// Counts the user messages queued here.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
@@ -417,20 +391,6 @@ impl<T: Ordered, S> Lanes<T, S> {
         let readable = !inner.paused && (more || inner.len() > 0);
         inner.scheduled = readable || !inner.system.is_empty();
         inner.scheduled
-    }
-
-    /// Marks an idle owner as scheduled, for work that lies elsewhere.
-    pub(crate) fn nudge(&self) -> Nudged {
-        let mut inner = self.inner.lock();
-        if inner.closed || inner.paused {
-            return Nudged::Unable;
-        }
-        if std::mem::replace(&mut inner.scheduled, true) { Nudged::Awake } else { Nudged::Woken }
-    }
-
-    /// Counts a message as accepted that the owner has taken from elsewhere.
-    pub(crate) fn adopt(&self) {
-        self.inner.lock().accepted += 1;
     }
 
     /// Stops or allows the reading of the user lane. To be called by the running owner only.

@@ -4,7 +4,8 @@
 //! there is no room, and what a full mailbox drops does not use up a hold.
 
 use super::order::Tag;
-use super::{Envelope, Inner, Lanes, Loss, Ordered, OverflowStrategy, Pushed, Ticket, Why};
+use super::{Envelope, Granted, Inner, Lanes, Loss, Nudged, Ordered, OverflowStrategy, Pushed, Ticket, Why};
+use crate::id::MsgId;
 
 impl<T: Ordered, S> Lanes<T, S> {
     /// Puts a message into the user lane, subject to bound, hold and memory.
@@ -91,5 +92,45 @@ impl<T: Ordered, S> Lanes<T, S> {
             false => rich.put_back(envelope, tag),
         }
         None
+    }
+
+    /// Looks at what is queued, in the order in which it would be taken.
+    pub(crate) fn look(&self, mut see: impl FnMut(&Envelope<T>)) {
+        let inner = self.inner.lock();
+        match &inner.rich {
+            Some(rich) => rich.iter().for_each(&mut see),
+            None => inner.user.iter().for_each(&mut see),
+        }
+    }
+
+    /// Takes one queued item out of turn.
+    pub(crate) fn pick(&self, id: MsgId) -> (Option<Envelope<T>>, Granted<T>) {
+        let mut inner = self.inner.lock();
+        let picked = match &mut inner.rich {
+            Some(rich) => rich.pick(id),
+            None => {
+                let at = inner.user.iter().position(|envelope| envelope.id == id);
+                at.and_then(|at| inner.user.remove(at))
+            }
+        };
+        if inner.rich.is_none() {
+            inner.own -= usize::from(picked.as_ref().is_some_and(|picked| picked.item.is_own()));
+        }
+        let granted = inner.grant(self);
+        (picked, granted)
+    }
+
+    /// Marks an idle owner as scheduled, for work that lies elsewhere.
+    pub(crate) fn nudge(&self) -> Nudged {
+        let mut inner = self.inner.lock();
+        if inner.closed || inner.paused {
+            return Nudged::Unable;
+        }
+        if std::mem::replace(&mut inner.scheduled, true) { Nudged::Awake } else { Nudged::Woken }
+    }
+
+    /// Counts a message as accepted that the owner has taken from elsewhere.
+    pub(crate) fn adopt(&self) {
+        self.inner.lock().accepted += 1;
     }
 }
