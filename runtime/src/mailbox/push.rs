@@ -133,4 +133,9 @@ impl<T: Ordered, S> Lanes<T, S> {
     pub(crate) fn adopt(&self) {
         self.inner.lock().accepted += 1;
     }
+
+    /// Is true while the owner is queued or runs (I1).
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.inner.lock().scheduled
+    }
 }

@@ -11,6 +11,7 @@ use super::change::{ChangeError, Changed};
 use super::logic::Kind;
 use super::member::{Member, Target};
 use super::refill::Refill;
+use super::resize::{Observed, Resizer, Resizing};
 use super::router::ROUTEES_MAX;
 use super::router_ref::RouterRef;
 use super::table::Table;
@@ -26,6 +27,9 @@ use crate::supervise::{RestartLog, Strategy};
 pub(super) type Maker<M> =
     Arc<dyn Fn(&Arc<dyn AnyCell>, &str) -> Result<Arc<Member<M>>, SpawnError> + Send + Sync>;
 
+/// The resizer's timer.
+const RESIZE: &str = "resize";
+
 /// What a router is to be.
 pub(super) struct Settings<M: Send + 'static> {
     /// Makes a routee, if it is a pool.
@@ -33,6 +37,7 @@ pub(super) struct Settings<M: Send + 'static> {
     /// Routees that a pool begins with.
     pub(super) routees: usize,
     pub(super) refill: Refill,
+    pub(super) resizer: Option<Resizer>,
 }
 
 /// Makes a router: its actor, and its table with all its members.
@@ -99,6 +104,8 @@ pub(super) enum KeeperMsg<M: Send + 'static> {
     Remove(AnyRef, Reply<Changed>),
     SetSize(usize, Reply<Changed>),
     Adjust(isize, Reply<Changed>),
+    /// The resizer is to look.
+    Observe,
     Drain,
     /// The shared queue of a router that is being drained is empty.
     Emptied,
@@ -117,6 +124,7 @@ pub(super) struct Keeper<M: Send + 'static> {
     refills: RestartLog,
     last_timer: u64,
     last_name: usize,
+    resizing: Resizing,
     drains: bool,
 }
 
@@ -132,6 +140,7 @@ impl<M: Send + 'static> Keeper<M> {
             refills: RestartLog::new(),
             last_timer: 0,
             last_name,
+            resizing: Resizing::default(),
             drains: false,
         }
     }
@@ -283,7 +292,38 @@ impl<M: Send + 'static> Keeper<M> {
         if self.drains {
             return Err(ChangeError::Stopped);
         }
+        let size = match self.settings.resizer.map(|resizer| resizer.bounds()) {
+            Some((min, max)) => size.clamp(min, max),
+            None => size,
+        };
         self.resize(cx, size.min(ROUTEES_MAX), ResizeWhy::Asked)
+    }
+
+    /// Has the resizer look from now on.
+    fn look_out(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let Some(resizer) = self.settings.resizer else { return Ok(()) };
+        self.resizing = Resizing::new(cx.now());
+        cx.timers().fixed_rate(Key::Name(RESIZE), resizer.every(), || KeeperMsg::Observe)?;
+        Ok(())
+    }
+
+    /// Looks at the routees, and does as the resizer says.
+    fn observe(&mut self, cx: &mut Context<'_, Self>) {
+        let Some(resizer) = self.settings.resizer.filter(|_| !self.drains) else { return };
+        let routes = self.table.get();
+        let shared = self.table.feed.as_ref().map_or(0, |feed| feed.len() as u64);
+        let mut seen = Observed::of(routes.members.iter().map(|member| member.load()), shared);
+        seen.routees += self.coming.len() as u64;
+        let handled = |member: &Arc<Member<M>>| {
+            let any = member.any();
+            (any.id(), any.0.head().counts.handled.get())
+        };
+        let handled = routes.members.iter().map(handled).collect();
+        let now = cx.now();
+        if let Some(resized) = self.resizing.decide(&resizer, &seen, handled, now, cx.rng()) {
+            // A routee that cannot be made now is missing at the next look, too.
+            let _ = self.resize(cx, resized.to as usize, resized.why);
+        }
     }
 
     fn adjust(&mut self, cx: &mut Context<'_, Self>, by: isize) -> Changed {
@@ -325,6 +365,7 @@ impl<M: Send + 'static> Keeper<M> {
         if std::mem::replace(&mut self.drains, true) {
             return;
         }
+        cx.timers().cancel(Key::Name(RESIZE));
         for number in std::mem::take(&mut self.coming).into_keys() {
             cx.timers().cancel(Key::Number(number));
         }
@@ -355,6 +396,7 @@ impl<M: Send + 'static> Actor for Keeper<M> {
     type Msg = KeeperMsg<M>;
 
     fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        self.look_out(cx)?;
         self.adopt(cx)
     }
 
@@ -364,6 +406,7 @@ impl<M: Send + 'static> Actor for Keeper<M> {
             cx.stop();
             return Ok(());
         }
+        self.look_out(cx)?;
         if self.is_pool() {
             let me: Arc<dyn AnyCell> = cx.cell.clone();
             let members = self.settings.fill(&me)?;
@@ -417,6 +460,7 @@ impl<M: Send + 'static> Actor for Keeper<M> {
                 let changed = self.adjust(cx, by);
                 reply.send(changed);
             }
+            KeeperMsg::Observe => self.observe(cx),
             KeeperMsg::Drain => self.drain(cx),
             KeeperMsg::Emptied => self.emptied(cx),
         }

@@ -66,8 +66,10 @@ pub(super) struct Load {
     pub(super) occupied: bool,
     /// Messages that wait, those on their way included, the one in hand not.
     pub(super) queued: u64,
-    /// It has one in hand.
+    /// It has one in hand, or is about to take one.
     pub(super) running: bool,
+    /// Messages behind that one.
+    pub(super) behind: u64,
 }
 
 impl<M: Send + 'static> Member<M> {
@@ -147,18 +149,27 @@ fn load_of<M: Send + 'static>(actor: &ActorRef<M>) -> Load {
     let suspended = matches!(state, ActorState::Suspended | ActorState::Restarting | ActorState::Backoff);
     let in_hand = u64::from(head.has_in_hand());
     let (running, queued) = (head.is_running(), actor.queued().saturating_sub(in_hand));
-    Load { suspended, occupied: running || queued > 0, queued, running }
+    // Between two runs it is about to take the next one, which then is in hand and no longer waits.
+    let about_to = !running && actor.0.mailbox.is_scheduled();
+    Load {
+        suspended,
+        occupied: running || queued > 0,
+        queued,
+        running: running || about_to,
+        behind: queued.saturating_sub(u64::from(about_to)),
+    }
 }
 
 impl Load {
     /// Sums up what a router behind a router has to do.
     pub(super) fn all(loads: impl Iterator<Item = Load>) -> Load {
-        let none = Load { suspended: true, occupied: true, queued: 0, running: true };
+        let none = Load { suspended: true, occupied: true, queued: 0, running: true, behind: 0 };
         loads.fold(none, |sum, load| Load {
             suspended: sum.suspended && load.suspended,
             occupied: sum.occupied && load.occupied,
             queued: sum.queued + load.queued,
             running: sum.running && load.running,
+            behind: sum.behind + load.behind,
         })
     }
 }

@@ -6,22 +6,26 @@
 //!
 //! The pages of this room, in reading order: `router` (what one wants), `router_ref` (what one holds), `logic` and `ring` (the
 //! choice), `member` and `table` (what senders share), `first` (asks), `keeper` (the router's actor), `change` (other routees at run time),
-//! `refill`.
+//! `refill`, `resize`, `explore`.
 
 mod change;
+mod explore;
 mod first;
 mod keeper;
 mod logic;
 mod member;
 mod refill;
+mod resize;
 mod ring;
 mod router;
 mod router_ref;
 mod table;
 
 pub use change::{Change, ChangeError};
+pub use explore::Explorer;
 pub use logic::Logic;
 pub use refill::Refill;
+pub use resize::{Pressure, Resizer};
 pub use ring::key_of;
 pub use router::{Group, Pool, Router, SpawnRouter};
 pub use router_ref::RouterRef;

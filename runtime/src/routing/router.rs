@@ -8,6 +8,7 @@ use super::keeper::{self, Maker, Settings};
 use super::logic::{KeyOf, Kind, Logic};
 use super::member::{Member, Target};
 use super::refill::Refill;
+use super::resize::Resizer;
 use super::router_ref::RouterRef;
 use crate::actor::cell::AnyCell;
 use crate::actor::spawn::prepare_child;
@@ -115,7 +116,14 @@ impl<M: Send + 'static> Router<M> {
     /// Has the router make and supervise `routees` children (at most 100,000), each by `props`, named `r1`, `r2`, …
     pub fn pool<A: Actor<Msg = M>>(self, routees: usize, props: Props<A>) -> Pool<A> {
         let routees = routees.min(ROUTEES_MAX);
-        Pool { router: self, routees, props, strategy: Strategy::one_for_one(), refill: Refill::default() }
+        Pool {
+            router: self,
+            routees,
+            props,
+            strategy: Strategy::one_for_one(),
+            refill: Refill::default(),
+            resizer: None,
+        }
     }
 
     /// Has the router serve routees that live elsewhere, known to a consistent-hash router by their paths.
@@ -138,6 +146,7 @@ pub struct Pool<A: Actor> {
     props: Props<A>,
     strategy: Strategy,
     refill: Refill,
+    resizer: Option<Resizer>,
 }
 
 impl<A: Actor> Pool<A> {
@@ -154,12 +163,36 @@ impl<A: Actor> Pool<A> {
     }
 }
 
+impl<A: Actor> Pool<A> {
+    /// Has the pool change its size by itself, within the resizer's bounds, which hold for the beginning too; default: never.
+    ///
+    /// # Examples
+    /// ```
+    /// use footlights::routing::{Explorer, Pressure, Router};
+    /// # use footlights::actor::{Actor, Context, Failure, Props};
+    /// # struct Worker;
+    /// # impl Actor for Worker {
+    /// #     type Msg = u32;
+    /// #     fn receive(&mut self, _: &mut Context<'_, Self>, _: u32) -> Result<(), Failure> { Ok(()) }
+    /// # }
+    /// let pool = || Router::round_robin().pool(4, Props::new(|| Worker));
+    /// let pressed = pool().resizer(Pressure::default().bounds(2, 15));
+    /// let exploring = pool().resizer(Explorer::default());
+    /// # let _ = (pressed, exploring);
+    /// ```
+    pub fn resizer(mut self, resizer: impl Into<Resizer>) -> Self {
+        self.resizer = Some(resizer.into());
+        self
+    }
+}
+
 impl<A: Actor> fmt::Debug for Pool<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
             .field("router", &self.router)
             .field("routees", &self.routees)
             .field("refill", &self.refill)
+            .field("resizer", &self.resizer)
             .finish_non_exhaustive()
     }
 }
@@ -210,12 +243,16 @@ impl<A: Actor> SpawnRouter for Pool<A> {
     type Msg = A::Msg;
 
     fn spawn_under(self, parent: &AnyRef, name: &str, via: Via<'_>) -> Result<RouterRef<A::Msg>, SpawnError> {
-        let Pool { router, routees, props, strategy, refill } = self;
+        let Pool { router, routees, props, strategy, refill, resizer } = self;
+        let routees = match resizer.map(|resizer| resizer.bounds()) {
+            Some((min, max)) => routees.clamp(min, max),
+            None => routees,
+        };
         let make: Maker<A::Msg> = Arc::new(move |me: &Arc<dyn AnyCell>, name| {
             prepare_child(me, name, props.clone())
                 .map(|routee| Member::new(Target::Actor(routee), Some(name.into())))
         });
-        let settings = Settings { make: Some(make), routees, refill };
+        let settings = Settings { make: Some(make), routees, refill, resizer };
         keeper::spawn(router.kind, settings, Vec::new(), strategy, parent, name, via)
     }
 }
@@ -225,7 +262,7 @@ impl<M: Send + 'static> SpawnRouter for Group<M> {
 
     fn spawn_under(self, parent: &AnyRef, name: &str, via: Via<'_>) -> Result<RouterRef<M>, SpawnError> {
         let members = self.members.into_iter().map(|(label, target)| Member::new(target, label)).collect();
-        let settings = Settings { make: None, routees: 0, refill: Refill::Shrink };
+        let settings = Settings { make: None, routees: 0, refill: Refill::Shrink, resizer: None };
         keeper::spawn(self.router.kind, settings, members, Strategy::one_for_one(), parent, name, via)
     }
 }
