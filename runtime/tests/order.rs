@@ -48,7 +48,8 @@ impl Actor for Listener {
     fn receive(&mut self, cx: &mut Context<'_, Self>, heard: Heard) -> Result<(), Failure> {
         match heard {
             Heard::Number(n) => cx.tell(&self.out, n),
-            Heard::Gone(_) => cx.tell(&self.out, GONE),
+            Heard::Gone(news) if news.target == self.talker.any() => cx.tell(&self.out, GONE),
+            Heard::Gone(news) => return Err(Failure::new("stranger", news.target.path())),
             Heard::Question(n, reply) => {
                 cx.tell(&self.out, n);
                 reply.send(2 * n);

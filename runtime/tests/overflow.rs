@@ -62,7 +62,7 @@ fn answer(n: u64, reply: Reply<u64>) -> Msg {
 fn filled(
     target: &ActorRef<Msg>,
     messages: u64,
-    then: impl FnOnce(&ActorRef<Msg>, &mut Context<'_, Scripted>) + Send + 'static,
+    then: impl FnOnce(&ActorRef<Msg>, &mut Context<'_, Scripted>) + std::marker::Send + 'static,
 ) {
     run(target, move |cx| {
         let me = cx.myself();
