@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::hush_planned_panics;
-use footlights::actor::{Actor, ActorRef, Context, Failure, Props};
+use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Shutdown};
 use footlights::mailbox::{Mailbox, OverflowStrategy};
 use footlights::observe::{Asks, EventKind, Ledger};
 use footlights::pattern::{Ask, Reply, TaskError};
@@ -32,7 +32,9 @@ const DEEDS: u64 = 400;
 const ACTORS: usize = 24;
 
 /// What must be seen in the programs, so that they prove something.
-const EXPECTED: [&str; 37] = [
+const EXPECTED: [&str; 39] = [
+    "Forced",
+    "dropped: abandoned",
     "AwaitingRoom",
     "RoomFound",
     "Notified",
@@ -159,6 +161,8 @@ struct Node {
     dog: Arc<Watchdog>,
     /// Ending hooks called on this instance.
     farewells: u32,
+    /// It may be forced to stop, without a hook.
+    forcible: bool,
     held: Vec<Reply<u64>>,
     touchy: u64,
     #[expect(dead_code, reason = "it is there for its drop")]
@@ -167,7 +171,7 @@ struct Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        if self.farewells != 1 {
+        if self.farewells != 1 && !(self.forcible && self.farewells == 0) {
             self.world.violated(format!("{} ending hooks were called on an instance", self.farewells));
         }
         self.dog.alive.fetch_sub(1, Ordering::SeqCst);
@@ -219,6 +223,10 @@ impl Node {
         let world = world.clone();
         let touchy = 3 + rng.below(60);
         let (bad_factory, bombs) = (rng.below(12) == 0, rng.below(10) == 0);
+        let kind = rng.below(6);
+        // Who may be forced to stop has no last word.
+        let budget = [Shutdown::Now, Shutdown::After(US * 30)][rng.below(2) as usize];
+        let forcible = kind >= 4;
         let made = AtomicU64::new(0);
         let factory = move || {
             let n = made.fetch_add(1, Ordering::Relaxed);
@@ -232,17 +240,19 @@ impl Node {
                 world: world.clone(),
                 dog: dog.clone(),
                 farewells: 0,
+                forcible,
                 held: Vec::new(),
                 touchy,
                 bomb: bombs.then(|| Bomb),
             })
         };
         let mut props = Props::try_new(factory).mailbox(mailbox(rng)).supervise(strategy(rng));
-        props = match rng.below(6) {
+        props = match kind {
             0 => props.restart_type(RestartType::Permanent),
             1 => props.restart_type(RestartType::Temporary),
             2 => props.backoff(backoff(rng)),
             3 => props.hold(rng.below(4) as u32),
+            4 | 5 => props.shutdown(budget),
             _ => props,
         };
         props

@@ -282,7 +282,7 @@ fn a_kill_stops_by_default_and_the_supervisor_may_say_otherwise() {
         let victim = node(system, &probe, "victim");
         probe.watch(system, &victim.any());
         victim.kill();
-        assert_eq!(probe.expect_terminated(system).reason, StopReason::Failed(FailureKind::Killed));
+        assert_eq!(probe.expect_terminated(system).reason, StopReason::Killed);
         let strategy = Strategy::one_for_one().on(FailureKind::Killed, Directive::Restart);
         let parent = system.spawn("parent", props(&probe, "parent").supervise(strategy)).expect("free");
         let survivor = child(system, &parent, "survivor", props(&probe, "survivor"));
@@ -301,7 +301,7 @@ fn a_kill_in_backoff_is_not_forgotten() {
         actor.tell(Msg::Fail);
         wait_until(system, "the backoff", || actor.any().snapshot().state == ActorState::Backoff);
         actor.kill();
-        assert_eq!(probe.expect_terminated(system).reason, StopReason::Failed(FailureKind::Killed));
+        assert_eq!(probe.expect_terminated(system).reason, StopReason::Killed);
     });
 }
 

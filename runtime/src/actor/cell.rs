@@ -100,12 +100,15 @@ pub(crate) trait AnyCell: Send + Sync {
     /// Puts a signal into the system lane; gives it back if the actor has ended.
     fn put(&self, signal: Signal) -> Result<bool, Signal>;
     fn task(self: Arc<Self>) -> Task;
+    fn into_any(self: Arc<Self>) -> Arc<dyn std::any::Any + Send + Sync>;
     fn on_timer_target(self: Arc<Self>) -> Arc<dyn OnTimer>;
     /// Puts a termination notice into the user lane, unless it is closed.
     fn notice(self: Arc<Self>, registration: u64, news: Terminated);
     fn drain(self: Arc<Self>);
     fn snapshot(&self) -> ActorSnapshot;
     fn is_closed(&self) -> bool;
+    /// Closes both lanes of an actor whose run does not return; see [`Lanes::deafen`].
+    fn deafen(&self) -> (VecDeque<Signal>, bool);
     /// Says what it would do in its next turn.
     fn outlook(&self) -> Outlook;
     /// Puts a queued message at the head of the queue; false if it is not there, or if the queue is not read now.
@@ -200,6 +203,10 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         self
     }
 
+    fn into_any(self: Arc<Self>) -> Arc<dyn std::any::Any + Send + Sync> {
+        self
+    }
+
     fn on_timer_target(self: Arc<Self>) -> Arc<dyn OnTimer> {
         self
     }
@@ -216,6 +223,10 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
 
     fn is_closed(&self) -> bool {
         self.mailbox.is_closed()
+    }
+
+    fn deafen(&self) -> (VecDeque<Signal>, bool) {
+        self.mailbox.deafen(Signal::Abandoned)
     }
 
     fn outlook(&self) -> Outlook {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::budget::Shutdown;
 use super::cell::AnyCell;
 use super::path::SpawnError;
 use crate::id::ActorId;
@@ -28,6 +29,9 @@ pub(crate) struct Child {
     pub(crate) budget: ChildBudget,
     pub(crate) rng: Rng,
     pub(crate) restart_type: RestartType,
+    pub(crate) shutdown: Shutdown,
+    /// It was told to stop because its parent stops or restarts.
+    pub(crate) told: bool,
 }
 
 impl Children {
@@ -83,9 +87,32 @@ impl Children {
         self.living.values().map(|child| child.cell.clone()).collect()
     }
 
-    /// Gives the child that was started last.
-    pub(crate) fn last(&self) -> Option<Arc<dyn AnyCell>> {
-        self.living.last_key_value().map(|(_, child)| child.cell.clone())
+    /// Is true if no child lives.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.living.is_empty()
+    }
+
+    /// Gives the children that are to be told to stop next, last started first: one, or the unnamed ones that were started
+    /// last, or all if they stop in parallel. None if those told before are still to be waited for.
+    pub(crate) fn stop_next(&mut self, parallel: bool) -> Vec<(Arc<dyn AnyCell>, Shutdown)> {
+        let mut to_stop = Vec::new();
+        for child in self.living.values_mut().rev() {
+            let together = parallel || child.name.starts_with('$') || to_stop.is_empty();
+            if child.told || !together {
+                break;
+            }
+            child.told = true;
+            to_stop.push((child.cell.clone(), child.shutdown));
+            if !parallel && !child.name.starts_with('$') {
+                break;
+            }
+        }
+        to_stop
+    }
+
+    /// Gives all children, last started first, to be told to stop.
+    pub(crate) fn stopping_all(&mut self) -> Vec<(Arc<dyn AnyCell>, Shutdown)> {
+        self.living.values_mut().rev().map(|child| (child.cell.clone(), child.shutdown)).collect()
     }
 
     /// Refuses new children from now on, or takes them again.

@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use super::budget::order_stop;
 use super::cell::{AnyCell, signal};
 use super::failure::Report;
 use super::head::Head;
@@ -279,11 +280,11 @@ impl Group {
                 }
                 Stage::Halting(at) => {
                     self.stage = Stage::Halting(at - 1);
-                    let what = match self.stop || self.is_temporary(parent, at - 1) {
-                        true => Signal::Stop(self.stop_reason(at - 1)),
-                        false => Signal::Halt(self.report_for(at - 1)),
+                    let told = match self.stop || self.is_temporary(parent, at - 1) {
+                        true => self.stop_member(parent, at - 1, by),
+                        false => self.tell(parent, at - 1, Signal::Halt(self.report_for(at - 1)), by),
                     };
-                    if self.tell(parent, at - 1, what, by) {
+                    if told {
                         return true;
                     }
                 }
@@ -308,6 +309,17 @@ impl Group {
         true
     }
 
+    /// Stops a member within its budget; false if it has vanished.
+    fn stop_member(&self, parent: &Head, at: usize, by: &mut Worker) -> bool {
+        let member = {
+            let mut book = parent.children.lock();
+            book.get_mut(self.members[at]).map(|child| (child.cell.clone(), child.shutdown))
+        };
+        let Some((cell, budget)) = member else { return false };
+        order_stop(&cell, self.stop_reason(at), budget, Some(by));
+        true
+    }
+
     /// Is true if this member is never restarted, only stopped.
     fn is_temporary(&self, parent: &Head, at: usize) -> bool {
         let mut book = parent.children.lock();
@@ -324,7 +336,7 @@ impl Group {
 
     fn stop_reason(&self, at: usize) -> StopReason {
         if self.members[at] == self.failed {
-            StopReason::Failed(self.report.kind)
+            StopReason::failed(self.report.kind)
         } else {
             StopReason::Stopped
         }

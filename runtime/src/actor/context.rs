@@ -69,6 +69,9 @@ impl<'a, A: Actor> Context<'a, A> {
     /// Sends a message and does not wait. Messages to one target keep their order: while some of [`Context::send`] wait
     /// for room there, this one queues behind them.
     pub fn tell<N>(&mut self, target: &impl Tell<N>, message: N) {
+        if self.cell.head.is_forced() {
+            return self.cell.head.abandon(message);
+        }
         target.tell_via(message, Via::handler(self.worker, &mut self.own.outbox));
     }
 

@@ -125,9 +125,12 @@ impl<M: Send + 'static> Cell<M> {
     fn send_later(self: &Arc<Self>, at: Instant, envelope: Envelope<Item<M>>, ticket: Option<Ticket>) {
         self.record_sent(envelope.stamp());
         self.mailbox.depart();
-        let cell = self.clone();
+        let (cell, abandoned) = (self.clone(), self.head.shared.effects());
         let arrive = move || {
             cell.arrive();
+            if abandoned.load(Ordering::Relaxed) {
+                return cell.abandon(envelope, ticket);
+            }
             match ticket {
                 Some(ticket) => {
                     if let Err(envelope) = cell.land(ticket, envelope, None) {
@@ -139,6 +142,15 @@ impl<M: Send + 'static> Cell<M> {
             }
         };
         self.head.shared.dispatcher.set_timer(at, Due::Call(Box::new(arrive)));
+    }
+
+    /// Drops what a forced run had sent before anybody saw it.
+    pub(super) fn abandon(self: &Arc<Self>, envelope: Envelope<Item<M>>, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket {
+            self.release(ticket);
+        }
+        self.head.shared.drop_late(self.head.id, envelope.id, DropReason::Abandoned);
+        self.head.discard_as(Fate::Dropped(DropReason::Abandoned), envelope);
     }
 
     /// Ends the way of a message that is visible from now on.

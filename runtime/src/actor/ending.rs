@@ -5,9 +5,12 @@
 
 use std::sync::Arc;
 
+use super::budget::order_stop;
 use super::cell::{AnyCell, Cell, Fate, MESSAGE_DROP, bury, signal};
+use super::forced::{forced_paths, tell_parent};
 use super::life::{Life, Phase, Ran};
 use super::path::SpawnError;
+use super::shared::{Exit, Shared};
 use super::signal::Signal;
 use super::{Actor, AnyRef, Terminated};
 use crate::dispatch::Worker;
@@ -23,7 +26,7 @@ impl<A: Actor> Life<A> {
         self.own.outbox.flush(&me, worker); // what has found room meanwhile was sent before the end
         let reason = match (&self.failing, reason) {
             (Some((why, _)), StopReason::Stopped) if self.own.phase == Phase::Failed => {
-                StopReason::Failed(why.kind())
+                StopReason::failed(why.kind())
             }
             _ => reason,
         };
@@ -49,13 +52,14 @@ impl<A: Actor> Life<A> {
             true => Ran::Nothing, // a stop has overtaken a restart
             false => self.hook(cell, worker, "stopped", |instance, cx| instance.stopped(cx)),
         };
-        self.own.timers.clear(cell);
-        self.own.tasks.cancel();
-        head.discard(MESSAGE_DROP, self.failing.take());
-        self.drop_instance(cell);
-        // What makes instances may hold references: a chain of the dead must not hang on them.
-        let ended: super::Factory<A> = Arc::new(|| Err(super::Failure::new("ended", "the actor has ended")));
-        head.discard("drop of the factory", std::mem::replace(&mut self.props.factory, ended));
+        if head.is_forced() {
+            return Ran::UserCode; // everybody has been told; what is left to do is in a signal that waits
+        }
+        if head.is_overdue() {
+            self.own.said_goodbye = true; // it is at work, in virtual time, and will be forced before that is over
+            return Ran::UserCode;
+        }
+        self.let_go(cell);
         self.count_lost(cell);
         let unsent = self.own.outbox.clear();
         for _ in 0..unsent.len() {
@@ -66,9 +70,9 @@ impl<A: Actor> Life<A> {
         self.bury_stash(cell);
         bury(cell, std::mem::take(&mut self.own.batch));
         head.settle_orphans(Fate::Stopped);
-        for watch in self.own.watching.clear() {
-            signal(watch.target(), Signal::Unwatch(head.id), Some(worker));
-            head.discard("drop of a watch", watch);
+        self.unwatch_all(cell, worker);
+        if !head.claim_end() {
+            return Ran::UserCode; // a drop has taken too long
         }
         cell.post.detach(head.id);
         self.own.phase = Phase::Ended;
@@ -81,43 +85,58 @@ impl<A: Actor> Life<A> {
         ran
     }
 
+    /// Drops the instance and all that was its own.
+    pub(super) fn let_go(&mut self, cell: &Arc<Cell<A::Msg>>) {
+        let head = &cell.head;
+        self.own.timers.clear(cell);
+        self.own.tasks.cancel();
+        head.discard(MESSAGE_DROP, self.failing.take());
+        self.drop_instance(cell);
+        // What makes instances may hold references: a chain of the dead must not hang on them.
+        let ended: super::Factory<A> = Arc::new(|| Err(super::Failure::new("ended", "the actor has ended")));
+        head.discard("drop of the factory", std::mem::replace(&mut self.props.factory, ended));
+    }
+
+    /// Withdraws all watches of this actor.
+    pub(super) fn unwatch_all(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        for watch in self.own.watching.clear() {
+            signal(watch.target(), Signal::Unwatch(cell.head.id), Some(&mut *worker));
+            cell.head.discard("drop of a watch", watch);
+        }
+    }
+
     /// Frees the name, then tells the parent, then the watchers.
-    pub(super) fn farewell(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) {
+    fn farewell(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) {
         let head = &cell.head;
         let me: Arc<dyn AnyCell> = cell.clone();
         let unheard = cell.mailbox.end();
-        if let Some(parent) = &head.parent {
-            parent.head().children.lock().remove(head.id);
-            signal(parent, Signal::ChildStopped(head.id), Some(worker));
-        } else {
-            head.shared.end(match head.shared.escalated.lock().take() {
-                Some(report) => super::shared::Exit::Escalated { why: report.text.to_string() },
-                None => super::shared::Exit::Shutdown,
-            });
+        match &head.parent {
+            Some(_) => tell_parent(&me, Some(worker)),
+            None => head.shared.end(exit(&head.shared)),
         }
-        for (registration, watcher) in self.own.watchers.take() {
-            head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
-            watcher.notice(registration, Terminated { target: AnyRef(me.clone()), reason });
-        }
+        mourn(&me, reason);
         unheard.into_iter().for_each(|signal| super::cell::unheard(&me, signal));
     }
 
-    /// Stops the child that was started last; when none is left, goes on with the restart or the stop.
+    /// Stops the children that were started last; when none is left, goes on with the restart or the stop.
     pub(super) fn next_child_or(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
-        let last = cell.head.children.lock().last();
-        if let Some(child) = last {
-            let reason = match self.own.phase {
-                Phase::Stopping(StopReason::SystemShutdown) => StopReason::SystemShutdown,
-                _ => StopReason::ParentStopped,
-            };
+        let (to_stop, wait) = {
+            let mut book = cell.head.children.lock();
+            (book.stop_next(self.props.stop_parallel), !book.is_empty())
+        };
+        let reason = match self.own.phase {
+            Phase::Stopping(StopReason::SystemShutdown) => StopReason::SystemShutdown,
+            _ => StopReason::ParentStopped,
+        };
+        for (child, budget) in to_stop {
             if self.own.phase == Phase::Halting {
                 let watch = self.own.watching.remove(child.head().id);
                 cell.head.discard("drop of a watch", watch);
             }
-            signal(&child, Signal::Stop(reason), Some(worker));
-            return Ran::Nothing;
+            order_stop(&child, reason, budget, Some(&mut *worker));
         }
         match self.own.phase {
+            _ if wait => Ran::Nothing,
             Phase::Halting => {
                 self.halted(cell, worker);
                 Ran::Nothing
@@ -148,5 +167,26 @@ impl<A: Actor> Life<A> {
         if let Some(parent) = &cell.head.parent {
             signal(parent, what, Some(worker));
         }
+    }
+}
+
+/// Tells everybody who wants to hear of an actor's end.
+pub(super) fn mourn(gone: &Arc<dyn AnyCell>, reason: StopReason) {
+    let head = gone.head();
+    let mourners = head.mourners.lock().take();
+    for (registration, watcher) in mourners {
+        head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
+        watcher.notice(registration, Terminated { target: AnyRef(gone.clone()), reason });
+    }
+}
+
+/// Says how a system ends whose root has ended.
+fn exit(shared: &Shared) -> Exit {
+    if let Some(report) = shared.escalated.lock().take() {
+        return Exit::Escalated { why: report.text.to_string() };
+    }
+    match forced_paths(&shared.living()) {
+        stuck if stuck.is_empty() => Exit::Shutdown,
+        stuck => Exit::Forced { stuck },
     }
 }

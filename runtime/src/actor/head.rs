@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
+use super::budget::Lapse;
 use super::cell::AnyCell;
 use super::children::Children;
 use super::failure::{Failure, catch};
 use super::shared::Shared;
-use crate::dispatch::Home;
+use super::watch::Mourners;
+use crate::dispatch::{Home, Post, Worker};
 use crate::id::{ActorId, MsgId};
 use crate::observe::{ActorState, DeadLetterReason, DropReason, EventKind, RouterSnapshot};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Counter, Mutex, Ordering};
@@ -31,9 +33,16 @@ pub(crate) struct Head {
     pub(crate) suspends: AtomicU32,
     /// Whose room this actor waits for; 0 is nobody's.
     waits_on: AtomicU64,
+    /// Who is to be told of this actor's end.
+    pub(super) mourners: Mutex<Mourners>,
+    /// The clock of a stop that was ordered.
+    pub(super) lapse: Lapse,
+    pub(super) under_watch: AtomicBool,
+    pub(super) forced: AtomicBool,
+    /// The worker's seat of the present activation; 0 between two.
+    in_run: AtomicU32,
     /// The lints raised so far, one bit each.
     pub(super) lints: AtomicU32,
-    in_run: AtomicBool,
     /// A run has ended that lasts for some virtual time yet.
     held: AtomicBool,
     annex: Mutex<Option<Arc<dyn Annex>>>,
@@ -118,8 +127,12 @@ impl Head {
             incarnation: AtomicU32::new(0),
             suspends: AtomicU32::new(0),
             waits_on: AtomicU64::new(0),
+            mourners: Mutex::default(),
+            lapse: Lapse::default(),
+            under_watch: AtomicBool::new(false),
+            forced: AtomicBool::new(false),
+            in_run: AtomicU32::new(0),
             lints: AtomicU32::new(0),
-            in_run: AtomicBool::new(false),
             held: AtomicBool::new(false),
             annex: Mutex::default(),
             has_orphans: AtomicBool::new(false),
@@ -210,12 +223,12 @@ impl Head {
     /// Is true while a run is under way; in virtual time that is so until the work that it charged is done.
     pub(crate) fn is_running(&self) -> bool {
         // Ordering: Relaxed, a glance from outside.
-        self.in_run.load(Ordering::Relaxed) || self.held.load(Ordering::Relaxed)
+        self.in_run.load(Ordering::Relaxed) != 0 || self.held.load(Ordering::Relaxed)
     }
 
     /// Is true while a message may be in the hands of a handler, and so is among those without a fate.
     pub(crate) fn has_in_hand(&self) -> bool {
-        self.in_run.load(Ordering::Relaxed)
+        self.in_run.load(Ordering::Relaxed) != 0
     }
 
     /// Says whether the run that has ended lasts for some virtual time yet.
@@ -228,15 +241,28 @@ impl Head {
     }
 
     /// Begins an activation: reply handles dropped from now on wait for the end of their run.
-    pub(crate) fn enter(&self) {
-        self.in_run.store(true, Ordering::Relaxed);
+    pub(crate) fn enter(&self, worker: &Worker) {
+        self.in_run.store(worker.seat(), Ordering::Relaxed);
     }
 
     /// Ends an activation; nothing dropped in it may be left waiting.
     pub(crate) fn leave(&self) {
         // Ordering: SeqCst, pairs with adopt(): either we see the orphan, or its dropper sees that the run is over.
-        self.in_run.store(false, Ordering::SeqCst);
+        self.in_run.store(0, Ordering::SeqCst);
         self.settle_orphans(Fate::Handled);
+    }
+
+    /// Gives the worker that runs this actor now, if one does.
+    pub(crate) fn worker_in_run(&self) -> Option<Post> {
+        // Ordering: Relaxed, asked a whole budget after the run began.
+        Post::of(self.in_run.load(Ordering::Relaxed), self.home)
+    }
+
+    /// Is true once this actor was forced to stop.
+    #[inline]
+    pub(crate) fn is_forced(&self) -> bool {
+        // Ordering: Relaxed; where it decides who tells of an end, the lock of the children's book orders it.
+        self.forced.load(Ordering::Relaxed)
     }
 
     /// Takes in a dropped reply handle; it is settled at the end of the present run, or now if there is none.
@@ -244,7 +270,7 @@ impl Head {
         self.orphans.lock().push(orphan);
         self.has_orphans.store(true, Ordering::SeqCst);
         // Ordering: SeqCst, pairs with leave().
-        if !self.in_run.load(Ordering::SeqCst) {
+        if self.in_run.load(Ordering::SeqCst) == 0 {
             self.settle_orphans(otherwise);
         }
     }

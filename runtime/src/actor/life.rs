@@ -23,7 +23,7 @@ use super::signal::Signal;
 use super::stash::{Hand, Stash};
 use super::tasks::Tasks;
 use super::timers::Timers;
-use super::watch::{Watchers, Watching};
+use super::watch::Watching;
 use super::{Actor, Props};
 use crate::dispatch::{Next, Run, Worker};
 use crate::id::ActorId;
@@ -54,7 +54,6 @@ pub(crate) struct Own<M> {
     pub(super) rng: Rng,
     pub(super) tasks: Tasks,
     pub(super) stop_asked: bool,
-    pub(super) watchers: Watchers,
     pub(super) conduct: Conduct,
     pub(super) batch: VecDeque<Envelope<Item<M>>>,
     pub(super) quota: u32,
@@ -74,9 +73,6 @@ pub(crate) struct Own<M> {
     /// Whom the outbox is known to wait for.
     pub(super) awaiting: Option<ActorId>,
 }
-
-/// Room for messages that an actor's empty batch keeps without asking.
-const BATCH_KEPT: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -117,7 +113,6 @@ impl<A: Actor> Life<A> {
             rng,
             tasks: Tasks::default(),
             stop_asked: false,
-            watchers: Watchers::default(),
             conduct: Conduct::default(),
             batch: VecDeque::new(),
             quota: 0,
@@ -194,8 +189,9 @@ impl<A: Actor> Life<A> {
                 return self.child_gone(cell, worker);
             }
             Signal::BackoffOver(group) => self.own.conduct.backoff_over(head, &me, group, worker),
-            Signal::Watch(watcher, registration) => self.own.watchers.add(watcher, registration),
-            Signal::Unwatch(watcher) => self.own.watchers.remove(watcher),
+            Signal::Watch(watcher, registration) => head.mourners.lock().add(watcher, registration),
+            Signal::Unwatch(watcher) => head.mourners.lock().remove(watcher),
+            Signal::Abandoned => return self.abandoned(cell, worker),
             Signal::Flush => self.flush(cell, worker),
             Signal::Start | Signal::Begin | Signal::Continue => {}
         }
@@ -418,16 +414,20 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
     fn activate(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) -> Next {
         let head = &cell.head;
         let outer = head.shared.log.set_current(head.id);
-        head.enter();
+        head.enter(run.worker);
         let before = run.worker.running.set(head.id);
+        if head.under_watch.load(Ordering::Relaxed) {
+            head.clock_on(&(cell.clone() as Arc<dyn AnyCell>));
+        }
         self.turns(cell, run);
         head.leave();
         run.worker.running.set(before);
         head.shared.log.set_current(outer);
         // A run that charged time lasts until then: nobody may be let in before, so the mailbox stays scheduled.
         match head.shared.dispatcher.later() {
-            Some(_) if self.own.phase != Phase::Ended => {
+            Some(until) if self.own.phase != Phase::Ended => {
                 head.hold_run(true);
+                head.hold(&(cell.clone() as Arc<dyn AnyCell>), until);
                 Next::Busy
             }
             _ => self.finish(cell),
@@ -438,8 +438,9 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         if self.own.phase == Phase::Ended {
             return Next::Idle;
         }
-        if self.own.batch.is_empty() && self.own.batch.capacity() > BATCH_KEPT {
-            cell.mailbox.slim_batch(&mut self.own.batch);
+        self.own.slim_batch(cell);
+        if cell.head.under_watch.load(Ordering::Relaxed) {
+            cell.head.clock_off();
         }
         cell.head.hold_run(false);
         match cell.mailbox.finish(!self.own.batch.is_empty()) {

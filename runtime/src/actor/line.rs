@@ -11,6 +11,7 @@ use crate::dispatch::Due;
 use crate::mailbox::order::Lane;
 use crate::mailbox::{Closed, Envelope, Ticket};
 use crate::observe::DropReason;
+use crate::sync::Ordering;
 
 impl<M: Send + 'static> Cell<M> {
     /// Sends the message of an ask: where senders wait for room it waits in line itself, and `asking` gets the ticket.
@@ -37,9 +38,12 @@ impl<M: Send + 'static> Cell<M> {
         };
         self.record_sent(stamp);
         self.mailbox.depart();
-        let cell = self.clone();
+        let (cell, abandoned) = (self.clone(), shared.effects());
         let arrive = move || {
             cell.arrive();
+            if abandoned.load(Ordering::Relaxed) {
+                return cell.abandon(envelope, None);
+            }
             // What is not taken in now is lost: there is nobody left to hand back to.
             let _ = cell.enqueue_ask(envelope, &asking, Logged::Before);
         };

@@ -13,6 +13,7 @@
 //! `context`, `timers`, `stash`, `watch`, `outbox`, `placement`, `feed`.
 
 mod actor_ref;
+pub(crate) mod budget;
 pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
@@ -23,6 +24,7 @@ mod ending;
 pub(crate) mod failure;
 pub(crate) mod faults;
 pub(crate) mod feed;
+pub(crate) mod forced;
 pub(crate) mod head;
 pub(crate) mod life;
 pub(crate) mod line;
@@ -45,6 +47,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use actor_ref::{ActorRef, AnyRef, Recipient, Tell, TellError, Via};
+pub use budget::Shutdown;
 pub use context::Context;
 pub use failure::Failure;
 pub use path::SpawnError;
@@ -145,6 +148,8 @@ pub struct Props<A: Actor> {
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
     pub(crate) hold: u32,
+    pub(crate) shutdown: Shutdown,
+    pub(crate) stop_parallel: bool,
     pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
@@ -169,6 +174,8 @@ impl<A: Actor> Props<A> {
             backoff: None,
             keep: None,
             hold: HOLD,
+            shutdown: Shutdown::default(),
+            stop_parallel: false,
             dispatcher: None,
             stash: stash::STASH,
         }
@@ -204,6 +211,18 @@ impl<A: Actor> Props<A> {
         self
     }
 
+    /// Says how long this actor may take to stop when it is ordered to from above (default 5 s of its own work).
+    pub fn shutdown(mut self, budget: Shutdown) -> Self {
+        self.shutdown = budget;
+        self
+    }
+
+    /// Stops this actor's children all at once, and not one after another, last started first.
+    pub fn stop_parallel(mut self) -> Self {
+        self.stop_parallel = true;
+        self
+    }
+
     /// Keeps a copy of each message while it is handled, so that `pre_restart` gets the one that failed, panics included.
     /// Costs one clone per message.
     pub fn keep_failing_message(mut self) -> Self
@@ -226,6 +245,8 @@ impl<A: Actor> Clone for Props<A> {
             backoff: self.backoff,
             keep: self.keep,
             hold: self.hold,
+            shutdown: self.shutdown,
+            stop_parallel: self.stop_parallel,
             dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }

@@ -219,6 +219,9 @@ impl<A: Actor> Context<'_, A> {
         if !mailbox.overflow().makes_wait() || !mailbox.may_be_full() {
             return self.tell(target, message);
         }
+        if self.cell.head.is_forced() {
+            return self.cell.head.abandon(message);
+        }
         let first = self.own.outbox.is_empty();
         let message = match first {
             false => message,
@@ -248,6 +251,9 @@ impl<A: Actor> Context<'_, A> {
         message: N,
         back: impl FnOnce(N) -> A::Msg,
     ) {
+        if self.cell.head.is_forced() {
+            return self.cell.head.abandon(message);
+        }
         let refused = match self.own.outbox.holds_for(target.id()) {
             true => Some(message),
             false => match target.0.send(message, Door::Try, Some(&mut *self.worker)) {

@@ -285,6 +285,9 @@ impl<A: Actor> Life<A> {
     }
 
     pub(super) fn flush(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
+        if cell.head.is_forced() {
+            return; // what waits is dropped, when the run has ended
+        }
         let me: Arc<dyn AnyCell> = cell.clone();
         self.own.outbox.flush(&me, worker);
         self.open_or_shut(cell);
@@ -322,7 +325,18 @@ impl<A: Actor> Life<A> {
     }
 }
 
+/// Room for messages that an actor's empty batch keeps without asking.
+const BATCH_KEPT: usize = 16;
+
 impl<M: Send + 'static> Own<M> {
+    /// Lets go of the memory of an emptied batch, if that is much.
+    #[inline]
+    pub(super) fn slim_batch(&mut self, cell: &Arc<Cell<M>>) {
+        if self.batch.is_empty() && self.batch.capacity() > BATCH_KEPT {
+            cell.mailbox.slim_batch(&mut self.batch);
+        }
+    }
+
     /// Sees to it that the batch has the next message, if an activation may still handle one.
     pub(super) fn refill(&mut self, cell: &Arc<Cell<M>>, fresh: bool) {
         if fresh {

@@ -35,6 +35,11 @@ pub struct DeadLetter {
 pub enum Exit {
     /// It was shut down.
     Shutdown,
+    /// It was shut down, and these actors had not returned from their runs by then.
+    Forced {
+        /// Their paths.
+        stuck: Vec<String>,
+    },
     /// A failure was escalated to the root.
     Escalated {
         /// The failure's text.
@@ -93,6 +98,8 @@ pub(crate) struct Shared {
     pub(crate) memory: Arc<Budget>,
     /// Threads that are discarding a message now, and why: a reply handle in it learns that.
     discarding: Mutex<Vec<(Place, Fate)>>,
+    /// Stands for the sends of one turn of a Stepper that are not visible yet: its number, and whether they are abandoned.
+    effects: Mutex<Option<(u64, Arc<AtomicBool>)>>,
     next_actor: AtomicU64,
     next_message: AtomicU64,
     retired: Mutex<Ledger>,
@@ -120,6 +127,7 @@ impl Shared {
             escalated: Mutex::default(),
             memory: Arc::new(Budget::new(usize::MAX, 1)),
             discarding: Mutex::default(),
+            effects: Mutex::default(),
             next_actor: AtomicU64::new(1),
             next_message: AtomicU64::new(1),
             retired: Mutex::default(),
@@ -186,12 +194,37 @@ impl Shared {
 
     /// Counts a message that was dropped before it reached any actor's mailbox.
     pub(crate) fn late_drop(&self, to: ActorId, reason: DropReason) {
+        self.drop_late(to, MsgId(0), reason);
+    }
+
+    /// Counts a message of this number that was dropped on its way, or before it was on it.
+    pub(crate) fn drop_late(&self, to: ActorId, message: MsgId, reason: DropReason) {
         {
             let mut retired = self.retired.lock();
             retired.sent += 1;
             retired.dropped += 1;
         }
-        self.record(to, EventKind::Dropped { reason, message: MsgId(0) });
+        self.record(to, EventKind::Dropped { reason, message });
+    }
+
+    /// Gives the mark that the sends of the present turn carry until they are visible.
+    pub(crate) fn effects(&self) -> Arc<AtomicBool> {
+        let turn = self.dispatcher.turns();
+        let mut effects = self.effects.lock();
+        match &*effects {
+            Some((of, mark)) if *of == turn => mark.clone(),
+            _ => {
+                let mark = Arc::new(AtomicBool::new(false));
+                *effects = Some((turn, mark.clone()));
+                mark
+            }
+        }
+    }
+
+    /// Gives that mark if the present turn has sent something that is not visible yet.
+    pub(crate) fn effects_of_this_run(&self) -> Option<Arc<AtomicBool>> {
+        let turn = self.dispatcher.turns();
+        self.effects.lock().take_if(|(of, _)| *of == turn).map(|(_, mark)| mark)
     }
 
     /// Keeps a dead letter for inspection and logs it.
@@ -243,6 +276,13 @@ impl Shared {
     /// Gives the cell whose run the calling thread is in.
     pub(crate) fn running_here(&self) -> Option<Arc<dyn AnyCell>> {
         self.cell(self.dispatcher.running_here()?)
+    }
+
+    /// Wakes those who wait for the system's end.
+    pub(crate) fn ring_ended(&self) {
+        // Whoever waits has the lock, or looks again after this.
+        drop(self.ended.lock());
+        self.ended_bell.notify_all();
     }
 
     /// Finds a living cell.

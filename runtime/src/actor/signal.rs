@@ -41,6 +41,8 @@ pub(crate) enum Signal {
     Watch(Arc<dyn AnyCell>, u64),
     /// Somebody no longer does.
     Unwatch(ActorId),
+    /// The actor was forced, and its run has returned: drop everything.
+    Abandoned,
     /// Room may have come for what waits in the outbox.
     Flush,
 }

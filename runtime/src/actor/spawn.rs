@@ -48,7 +48,7 @@ pub(crate) fn prepare_child<A: Actor>(
     }
     let shared = &head.shared;
     let place = shared.place(props.dispatcher.as_ref())?;
-    let (restart_type, backoff) = (props.restart_type, props.backoff);
+    let (restart_type, backoff, shutdown) = (props.restart_type, props.backoff, props.shutdown);
     let cell = {
         let mut book = head.children.lock();
         let name = book.reserve(name)?;
@@ -60,10 +60,34 @@ pub(crate) fn prepare_child<A: Actor>(
         let rng = shared.rng(RNG_SUPERVISION | id.0);
         // Known to the system before its parent knows it: from then on it may be stopped by another thread.
         enroll(&cell, head.id);
-        book.insert(id, Child { cell: cell.clone(), name, budget, rng, restart_type });
+        let child = Child { cell: cell.clone(), name, budget, rng, restart_type, shutdown, told: false };
+        book.insert(id, child);
         cell
     };
     Ok(ActorRef(cell))
+}
+
+impl AnyRef {
+    /// Gives the reference with its message type back, if that is `M`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use footlights::{actor::*, system::ActorSystem};
+    /// # struct Echo;
+    /// # impl Actor for Echo {
+    /// #     type Msg = u32;
+    /// #     fn receive(&mut self, _: &mut Context<'_, Self>, _: u32) -> Result<(), Failure> { Ok(()) }
+    /// # }
+    /// let system = ActorSystem::builder("demo").stepper().build()?;
+    /// let echo = system.spawn("echo", Props::new(|| Echo))?;
+    /// let found = system.find("/user/echo").ok_or("not found")?;
+    /// assert_eq!(found.typed::<u32>(), Some(echo));
+    /// assert_eq!(found.typed::<String>(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn typed<M: Send + 'static>(&self) -> Option<ActorRef<M>> {
+        self.0.clone().into_any().downcast::<Cell<M>>().ok().map(ActorRef)
+    }
 }
 
 /// Makes an actor without a parent.

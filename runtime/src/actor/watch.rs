@@ -100,13 +100,13 @@ impl<M> Watching<M> {
     }
 }
 
-/// Who watches one actor.
+/// Who is to be told of one actor's end. It stands in the head, where an end by force reaches it.
 #[derive(Default)]
-pub(crate) struct Watchers {
+pub(crate) struct Mourners {
     by_watcher: BTreeMap<ActorId, (u64, Arc<dyn AnyCell>)>,
 }
 
-impl Watchers {
+impl Mourners {
     pub(crate) fn add(&mut self, watcher: Arc<dyn AnyCell>, registration: u64) {
         self.by_watcher.insert(watcher.head().id, (registration, watcher));
     }

@@ -5,13 +5,15 @@
 //! It starts no threads: see `pool`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::idle::Idle;
 use super::pool::Core;
 use super::settings::{DispatcherSettings, Home};
-use super::worker::Team;
+use super::worker::{ASLEEP, BEAT, BEATS_AT_ONCE, Heart, Seat, Team};
 use super::{CLOCK_EVERY, Next, Run, Task, Worker};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Counter, Ordering};
+use crate::time::nanos;
 
 /// Searches before a worker goes to sleep.
 const SPINS: u32 = 200;
@@ -22,7 +24,11 @@ pub(crate) struct Crew {
     pub(crate) idle: Idle,
     /// Threads that were started; seats from here on are free.
     started: AtomicUsize,
+    /// The activations of each worker that the timer thread had seen when it last looked.
+    seen: Vec<Counter>,
     ended: AtomicBool,
+    /// Which thread sits in each seat: those before it do not return from a run.
+    turns: Vec<AtomicU32>,
 }
 
 impl Crew {
@@ -31,7 +37,9 @@ impl Crew {
             team: Team::new(home, name, settings),
             idle: Idle::new(settings.workers),
             started: AtomicUsize::new(0),
+            seen: (0..settings.workers).map(|_| Counter::default()).collect(),
             ended: AtomicBool::new(false),
+            turns: (0..settings.workers).map(|_| AtomicU32::new(0)).collect(),
         }
     }
 
@@ -70,15 +78,23 @@ impl Crew {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Works in `seat` until the crew ends.
-    pub(crate) fn work_loop(self: &Arc<Self>, core: &Arc<Core>, seat: usize) {
+    /// Gives a seat to the next thread; false if the thread of `turn` does not sit there any more.
+    pub(crate) fn pass_on(&self, seat: usize, turn: u32) -> bool {
+        // Ordering: Relaxed, the old thread looks when its run has returned, if ever.
+        self.turns[seat].compare_exchange(turn, turn + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Works in `seat` until the crew ends, or until the seat is given to another thread.
+    pub(crate) fn work_loop(self: &Arc<Self>, core: &Arc<Core>, seat: usize, turn: u32) {
         let mut worker = Worker::new(seat, &self.team, None, core.heart.clone());
+        worker.turn = turn;
+        let sits = || self.turns[seat].load(Ordering::Relaxed) == turn;
         let (queues, state) = (&self.team.queues, &self.team.queues.seats[seat]);
         state.note.settle_here();
         state.wake(core.now().as_nanos());
         core.start_ticking();
         // Ordering: Relaxed, read again before every sleep.
-        while !self.ended.load(Ordering::Relaxed) {
+        while !self.ended.load(Ordering::Relaxed) && sits() {
             match self.find(&mut worker) {
                 Some(task) => self.activate(core, &mut worker, task),
                 None => {
@@ -89,7 +105,9 @@ impl Crew {
                 }
             }
         }
-        state.sleep(core.now().as_nanos());
+        if sits() {
+            state.sleep(core.now().as_nanos());
+        }
     }
 
     /// Looks for a task, spinning a little before it gives up.
@@ -108,7 +126,7 @@ impl Crew {
 
     fn activate(self: &Arc<Self>, core: &Arc<Core>, worker: &mut Worker, task: Task) {
         let team = &self.team;
-        worker.listen();
+        worker.heard = worker.heart.beats();
         let mut run = Run { worker, limit: team.throughput, fresh: true };
         let next = match team.deadline.is_zero() {
             true => task.clone().run(&mut run),
@@ -117,7 +135,7 @@ impl Crew {
         let handled = team.throughput - run.limit;
         worker.handled(handled);
         if next != Next::Idle {
-            team.queues.push_back(worker.index, task);
+            worker.put_back(&team.queues, task);
             if team.queues.local[worker.index].len() > 1 {
                 core.wake(self);
             }
@@ -145,13 +163,37 @@ impl Crew {
     /// Is true if nobody slept who could have been woken.
     pub(crate) fn rescue(&self) -> bool {
         let mut short = false;
-        for (seat, queue) in self.team.queues.seats.iter().zip(&self.team.queues.local) {
-            let (now, before) = (seat.activations.get(), seat.seen.get());
-            seat.seen.set(now);
+        let queues = &self.team.queues;
+        for ((seat, queue), seen) in queues.seats.iter().zip(&queues.local).zip(&self.seen) {
+            let (now, before) = (seat.activations.get(), seen.get());
+            seen.set(now);
             if now == before && !queue.is_empty() {
                 short |= !self.idle.wake_one();
             }
         }
         short
+    }
+}
+
+impl Seat {
+    /// Notes that the worker's thread woke.
+    fn wake(&self, now_ns: u64) {
+        self.awake_since.store(now_ns, Ordering::Relaxed);
+        self.set_running(true);
+    }
+
+    /// Notes that the worker's thread goes to sleep.
+    fn sleep(&self, now_ns: u64) {
+        self.busy.add(now_ns.saturating_sub(self.awake_since.swap(ASLEEP, Ordering::Relaxed)));
+        self.set_running(false);
+    }
+}
+
+impl Heart {
+    /// Counts the beats of the time that has passed since the last call.
+    pub(super) fn beat(&self, passed: Duration) {
+        let beats = (nanos(passed) / nanos(BEAT)).min(BEATS_AT_ONCE);
+        // Ordering: Relaxed, one thread beats.
+        self.0.store(self.0.load(Ordering::Relaxed) + beats, Ordering::Relaxed);
     }
 }

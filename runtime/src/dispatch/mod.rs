@@ -37,7 +37,7 @@ pub use settings::DispatcherSettings;
 pub(crate) use settings::{Home, Place, Roster};
 pub(crate) use stepper::Stepper;
 pub use stepper::Turn;
-pub(crate) use worker::Worker;
+pub(crate) use worker::{Post, Worker};
 
 /// A queued task.
 pub(crate) type Task = Arc<dyn Runnable>;
@@ -188,6 +188,38 @@ impl Dispatcher {
             #[cfg(not(target_family = "wasm"))]
             Dispatcher::Pool(_) => None,
             Dispatcher::Stepper(stepper) => stepper.later(),
+        }
+    }
+
+    /// Is true in virtual time.
+    pub(crate) fn is_virtual(&self) -> bool {
+        matches!(self, Dispatcher::Stepper(_))
+    }
+
+    /// Counts the turns of virtual time so far, the running one included.
+    pub(crate) fn turns(&self) -> u64 {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(_) => 0,
+            Dispatcher::Stepper(stepper) => stepper.turns(),
+        }
+    }
+
+    /// Counts the activations that a worker has begun, where workers are threads.
+    pub(crate) fn activations(&self, seat: Post) -> u64 {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(pool) => pool.activations(seat),
+            Dispatcher::Stepper(_) => 0,
+        }
+    }
+
+    /// Gives the queue of a worker that does not return to a thread of its own; nothing where there are no threads.
+    pub(crate) fn replace(&self, worker: Option<Post>) {
+        match self {
+            #[cfg(not(target_family = "wasm"))]
+            Dispatcher::Pool(pool) => worker.into_iter().for_each(|worker| pool.replace(worker)),
+            Dispatcher::Stepper(_) => {}
         }
     }
 

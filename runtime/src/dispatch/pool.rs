@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::crew::Crew;
 use super::settings::{DispatcherSettings, Home, Kind, PINNED, Roster};
-use super::worker::{BEAT, Heart};
+use super::worker::{BEAT, Heart, Post};
 use super::{Due, Task, Worker};
 use crate::id::ActorId;
 use crate::observe::DispatcherSnapshot;
@@ -125,6 +125,26 @@ impl Pool {
         if let Some(crew) = self.core.pinned_crew(home) {
             crew.end();
         }
+    }
+
+    /// Counts the activations that a worker has begun.
+    pub(crate) fn activations(&self, seat: Post) -> u64 {
+        let crew = self.core.crews.get(seat.home.index());
+        crew.map_or(0, |crew| crew.team.queues.seats[seat.index].activations.get())
+    }
+
+    /// Gives the seat of a worker whose thread does not return from its run to a new thread; the old one ends when it does.
+    /// A pinned actor's thread is nobody else's, so nothing waits for it.
+    pub(crate) fn replace(&self, seat: Post) {
+        let Some(crew) = self.core.crews.get(seat.home.index()) else { return };
+        if !crew.pass_on(seat.index, seat.turn) {
+            return; // it was replaced before
+        }
+        let (core, its, turn) = (self.core.clone(), crew.clone(), seat.turn + 1);
+        let name = format!("{}-{}-{turn}", self.core.name, seat.index);
+        let work = move || its.work_loop(&core, seat.index, turn);
+        // Where a thread is refused the others must do.
+        let _ = self.core.start_thread(&mut self.core.threads.lock(), name, work);
     }
 
     /// Ends all threads after their present run and does not wait: one of them may never return.
@@ -293,8 +313,10 @@ impl Core {
             _ => format!("{}-{}-{seat}", self.name, crew.team.name),
         };
         let work = move || {
-            its.work_loop(&core, seat);
-            core.left(&its);
+            its.work_loop(&core, seat, 0);
+            if its.has_ended() {
+                core.left(&its);
+            }
         };
         self.start_thread(&mut threads, name, work)?;
         crew.count_thread();
@@ -426,12 +448,12 @@ impl Core {
         }
     }
 
-    /// Looks after the workers; beats at most once in a [`BEAT`].
+    /// Looks after the workers, and beats.
     fn tick(self: &Arc<Self>, beat_at: &mut Instant) {
         let now = self.clock.now();
         if now - *beat_at >= BEAT {
+            self.heart.beat(now - *beat_at);
             *beat_at = now;
-            self.heart.beat();
         }
         for crew in &self.crews {
             if crew.rescue() && crew.free_seat().is_some() {

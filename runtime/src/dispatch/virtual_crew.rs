@@ -96,7 +96,7 @@ impl VirtualWorker {
             Next::Idle => {}
             Next::Busy => self.held = Some(activation),
             Next::More if activation.may_go_on(team, now) => self.current = Some(activation),
-            Next::More | Next::Yield => team.queues.push_back(index, activation.task),
+            Next::More | Next::Yield => self.worker.put_back(&team.queues, activation.task),
         }
         team.queues.seats[index].set_running(self.is_busy());
     }

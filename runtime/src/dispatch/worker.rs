@@ -30,8 +30,10 @@ const UNEVEN: usize = 2;
 
 /// A run that lasts longer is slow.
 pub(crate) const SLOW: Duration = Duration::from_millis(100);
-/// Time between two beats of [`Heart`], at least.
+/// The time that a beat of [`Heart`] stands for.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
+/// Beats that are counted at once, at most.
+pub(super) const BEATS_AT_ONCE: u64 = 10;
 
 /// What the workers of one dispatcher share, whoever drives them.
 pub(crate) struct Team {
@@ -70,25 +72,22 @@ impl Team {
 pub(crate) struct Seat {
     /// Activations begun.
     pub(crate) activations: Counter,
-    /// Activations that the Pool's timer thread had seen when it last looked.
-    pub(crate) seen: Counter,
     /// Whose run it is in.
     pub(crate) note: Arc<Running>,
     steals: Counter,
     running: AtomicBool,
-    busy: Counter,
+    pub(super) busy: Counter,
     /// Since when its thread is awake; [`ASLEEP`] otherwise, and always for a virtual worker.
-    awake_since: AtomicU64,
+    pub(super) awake_since: AtomicU64,
 }
 
 /// Stands for no time.
-const ASLEEP: u64 = u64::MAX;
+pub(super) const ASLEEP: u64 = u64::MAX;
 
 impl Default for Seat {
     fn default() -> Self {
         Seat {
             activations: Counter::default(),
-            seen: Counter::default(),
             note: Arc::default(),
             steals: Counter::default(),
             running: AtomicBool::new(false),
@@ -108,18 +107,6 @@ impl Seat {
     /// Adds to the time for which the worker was busy.
     pub(crate) fn add_busy(&self, ns: u64) {
         self.busy.add(ns);
-    }
-
-    /// Notes that the worker's thread woke.
-    pub(crate) fn wake(&self, now_ns: u64) {
-        self.awake_since.store(now_ns, Ordering::Relaxed);
-        self.set_running(true);
-    }
-
-    /// Notes that the worker's thread goes to sleep.
-    pub(crate) fn sleep(&self, now_ns: u64) {
-        self.busy.add(now_ns.saturating_sub(self.awake_since.swap(ASLEEP, Ordering::Relaxed)));
-        self.set_running(false);
     }
 
     fn busy_ns(&self, now_ns: u64) -> u64 {
@@ -178,20 +165,31 @@ impl Queues {
 
 /// Counts slices of real time, so that a run that takes too long is noticed without asking a clock for every message.
 ///
-/// I4 two beats are [`BEAT`] apart or more, so who has seen n of them has lasted for n - 1 at least.
+/// I4 beats are counted when their time has passed, [`BEATS_AT_ONCE`] together at most; so who has heard n more than that
+///    has lasted for n beats at least.
 #[derive(Clone, Default)]
-pub(crate) struct Heart(Arc<AtomicU64>);
+pub(crate) struct Heart(pub(super) Arc<AtomicU64>);
 
 impl Heart {
-    /// Counts one more beat; the caller has seen to I4.
-    pub(crate) fn beat(&self) {
-        // Ordering: Relaxed, one thread beats.
-        self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
     #[inline]
-    fn beats(&self) -> u64 {
+    pub(super) fn beats(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The seat of a worker in a crew, and which of the threads sits there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Post {
+    pub(crate) home: Home,
+    pub(crate) index: usize,
+    pub(crate) turn: u32,
+}
+
+impl Post {
+    /// Reads what [`Worker::seat`] gave; `None` for 0. A crew has at most 64 workers.
+    pub(crate) fn of(code: u32, home: Home) -> Option<Self> {
+        let code = code.checked_sub(1)?;
+        Some(Post { home, index: (code & 127) as usize, turn: code >> 7 })
     }
 }
 
@@ -201,6 +199,8 @@ pub(crate) struct Worker {
     pub(crate) home: Home,
     /// Whose run this worker is in.
     pub(crate) running: Arc<Running>,
+    /// Counts the threads that have sat here before.
+    pub(crate) turn: u32,
     throughput: u32,
     /// Activations since the last look at the injector.
     activations: u32,
@@ -211,8 +211,9 @@ pub(crate) struct Worker {
     lifo_runs: u32,
     /// Decides between the slot and the ring, in a Stepper's seeded order.
     chance: Option<Rng>,
-    heart: Heart,
-    heard: u64,
+    pub(super) heart: Heart,
+    /// The beats counted when the present run began.
+    pub(super) heard: u64,
 }
 
 impl Worker {
@@ -221,6 +222,7 @@ impl Worker {
             index,
             home: team.home,
             running: team.queues.seats[index].note.clone(),
+            turn: 0,
             throughput: team.throughput,
             activations: 0,
             messages: 0,
@@ -230,6 +232,11 @@ impl Worker {
             heart,
             heard: 0,
         }
+    }
+
+    /// Names this worker's seat and its thread, never 0; see [`Post::of`].
+    pub(crate) fn seat(&self) -> u32 {
+        (self.turn << 7 | self.index as u32) + 1
     }
 
     /// Finds the next task to run, and counts it as an activation.
@@ -250,9 +257,12 @@ impl Worker {
         self.messages = self.messages.saturating_add(messages);
     }
 
-    /// Begins to listen for [`Worker::overdue`].
-    pub(crate) fn listen(&mut self) {
-        self.heard = self.heart.beats();
+    /// Puts a task behind all others that are ready: if none of its own is, it looks at the injector next.
+    pub(crate) fn put_back(&mut self, queues: &Queues, task: Task) {
+        if queues.local[self.index].is_empty() && !queues.injector.is_empty() {
+            self.messages = self.throughput;
+        }
+        queues.push_back(self.index, task);
     }
 
     /// Gives for how long the run that ends now has lasted at least, if that is too long; the next one begins.
@@ -260,7 +270,7 @@ impl Worker {
     pub(crate) fn overdue(&mut self) -> Option<u64> {
         let now = self.heart.beats();
         let passed = now - std::mem::replace(&mut self.heard, now);
-        let lasted = passed.saturating_sub(1).saturating_mul(nanos(BEAT));
+        let lasted = passed.saturating_sub(BEATS_AT_ONCE).saturating_mul(nanos(BEAT));
         (lasted >= nanos(SLOW)).then_some(lasted)
     }
 

@@ -22,6 +22,7 @@ mod push;
 mod queue;
 mod reserve;
 mod rich;
+mod shut;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -175,6 +176,8 @@ struct Inner<T, S> {
     was_full: bool,
     /// Its owner has failed for it since it was last below half.
     overflowed: bool,
+    /// The system lane refuses what comes, though its owner has not ended.
+    deaf: bool,
     /// Messages that may still come in while the owner waits for its restart.
     hold: Option<usize>,
     accepted: u64,
@@ -211,6 +214,7 @@ impl<T: Ordered, S> Lanes<T, S> {
             paused: true,
             closed: false,
             ended: false,
+            deaf: false,
             was_full: false,
             overflowed: false,
             hold: None,
@@ -278,7 +282,7 @@ impl<T: Ordered, S> Lanes<T, S> {
     /// Puts a signal into the system lane; `Err` gives it back if the owner has ended. Ok(true): schedule the owner.
     pub(crate) fn signal(&self, signal: S) -> Result<bool, S> {
         let mut inner = self.inner.lock();
-        if inner.ended {
+        if inner.ended || inner.deaf {
             return Err(signal);
         }
         inner.system.push_back(signal);
@@ -435,16 +439,11 @@ impl<T: Ordered, S> Lanes<T, S> {
             let mut inner = self.inner.lock();
             inner.closed = true;
             inner.own = 0;
-            let (mut messages, mut wakers) = inner.reservations.clear();
-            let mut left = std::mem::take(&mut inner.user);
-            if let Some(mut rich) = inner.rich.take() {
-                left = rich.drain(false);
-                let (more, woken) = rich.waiting.clear();
-                messages.extend(more);
-                wakers.extend(woken);
-            }
-            inner.accepted += messages.len() as u64;
-            left.extend(messages);
+            let mut wakers = inner.end_lines();
+            let left = match inner.rich.take() {
+                Some(mut rich) => rich.drain(false),
+                None => std::mem::take(&mut inner.user),
+            };
             let paid = inner.paid;
             wakers.extend(inner.give_back(paid, self.budget.as_deref()));
             (left, wakers)

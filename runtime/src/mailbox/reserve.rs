@@ -158,6 +158,24 @@ impl<T: super::Ordered, S> Inner<T, S> {
         }
     }
 
+    /// Ends all waits for room: what waits in line itself is let in; gives those who are to be woken.
+    pub(super) fn end_lines(&mut self) -> Vec<Waker> {
+        let (mut messages, mut wakers) = self.reservations.clear();
+        if let Some(rich) = &mut self.rich {
+            let (more, woken) = rich.waiting.clear();
+            messages.extend(more);
+            wakers.extend(woken);
+        }
+        self.accepted += messages.len() as u64;
+        for envelope in messages {
+            match &mut self.rich {
+                Some(rich) => rich.push(envelope, Tag::default()),
+                None => self.user.push_back(envelope),
+            }
+        }
+        wakers
+    }
+
     /// Puts a message into the line for room.
     pub(super) fn wait_in_line(&mut self, envelope: Envelope<T>, tag: Tag) -> Ticket {
         let lane = tag.lane();

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::snapshot::ActorState;
 use super::{DeadLetterReason, DropReason, Resized, RouteWhy};
 use crate::code::codes;
 use crate::id::{ActorId, MsgId};
@@ -65,11 +66,23 @@ pub enum StopReason {
     ParentStopped,
     /// The system shut down.
     SystemShutdown,
+    /// It was killed, and its supervisor stopped it for that.
+    Killed,
+    /// It did not stop in time, and was left behind.
+    Forced,
     /// It had ended before it was watched.
     AlreadyGone,
 }
 
 impl StopReason {
+    /// Gives the reason of an actor that was stopped for a failure of this kind.
+    pub(crate) fn failed(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Killed => StopReason::Killed,
+            kind => StopReason::Failed(kind),
+        }
+    }
+
     fn word(self) -> u64 {
         match self {
             StopReason::Stopped => 0,
@@ -77,6 +90,8 @@ impl StopReason {
             StopReason::ParentStopped => 1,
             StopReason::SystemShutdown => 2,
             StopReason::AlreadyGone => 3,
+            StopReason::Killed => 4,
+            StopReason::Forced => 5,
         }
     }
 }
@@ -133,6 +148,9 @@ pub enum EventKind {
     StopBegan,
     /// The actor has ended.
     Stopped { reason: StopReason },
+    /// The actor did not stop in time and was left behind; `state` is what it was in, `running_for_ns` how long it had worked
+    /// since it was told to stop.
+    Forced { path: Arc<str>, state: ActorState, running_for_ns: u64 },
     /// A hook or a drop panicked; nothing is decided on it.
     HookFailed { hook: &'static str, text: Arc<str> },
     /// A message had nobody to go to.
@@ -305,6 +323,7 @@ impl EventKind {
                 let ids = cycle.iter().fold(0, |h: u64, (id, _)| h.wrapping_mul(31).wrapping_add(id.0));
                 [51, cycle.len() as u64, ids, 0]
             }
+            Forced { path, state, running_for_ns } => [40, text(path), *state as u64, *running_for_ns],
             RouteeAdded { routee, routees } => [80, routee.0, *routees, 0],
             RouteeRetired { routee, routees } => [81, routee.0, *routees, 0],
             Resized(resized) => [82, resized.from, resized.to, resized.why.word()],

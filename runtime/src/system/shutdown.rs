@@ -10,13 +10,20 @@ use std::time::Duration;
 use super::ActorSystem;
 use crate::actor::Exit;
 use crate::actor::cell::signal;
+use crate::actor::forced::forced_paths;
+use crate::actor::shared::Shared;
 use crate::actor::signal::Signal;
-use crate::dispatch::Dispatcher;
+use crate::dispatch::{Dispatcher, Due, Post};
 use crate::observe::StopReason;
 use crate::sync::Ordering;
 
 /// How long the drop of a system waits for its actors.
 const DROP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a shutdown waits for actors that were forced and whose runs may be about to return.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long after the order to stop a worker may be in one and the same run before its queue gets another thread.
+const RELIEF: Duration = Duration::from_secs(5);
 
 /// Says that a system did not end in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +45,29 @@ impl ActorSystem {
     pub fn terminate(&self) {
         // Ordering: Relaxed, only the first caller counts; the signal's own lock orders the rest.
         if !self.shared.stopping.swap(true, Ordering::Relaxed) {
+            self.relieve_workers();
             signal(&self.root.any().0, Signal::Stop(StopReason::SystemShutdown), None);
         }
+    }
+
+    /// Sees to it that the stop is carried out though all workers may be held by runs that do not return.
+    fn relieve_workers(&self) {
+        let dispatcher = &self.shared.dispatcher;
+        if dispatcher.is_virtual() {
+            return; // time passes there, and every run ends
+        }
+        let at_work = |shared: &Shared| -> Vec<(Post, u64)> {
+            let seats = shared.living().into_iter().filter_map(|cell| cell.head().worker_in_run());
+            seats.map(|seat| (seat, shared.dispatcher.activations(seat))).collect()
+        };
+        let (shared, before) = (std::sync::Arc::downgrade(&self.shared), at_work(&self.shared));
+        let relieve = move || {
+            let Some(shared) = shared.upgrade() else { return };
+            for (seat, _) in at_work(&shared).iter().filter(|held| before.contains(held)) {
+                shared.dispatcher.replace(Some(*seat));
+            }
+        };
+        dispatcher.set_timer(self.now() + RELIEF, Due::Wish(Box::new(relieve)));
     }
 
     /// Says how the system ended, if it has.
@@ -47,10 +75,11 @@ impl ActorSystem {
         self.shared.ended.lock().clone()
     }
 
-    /// Stops all actors and waits for them, at most `patience` (virtual time on a Stepper).
+    /// Stops all actors and waits for them, at most `patience` (virtual time on a Stepper). An actor that does not return in
+    /// time is forced ([`Shutdown`](crate::actor::Shutdown)) and named in [`Exit::Forced`].
     ///
     /// # Errors
-    /// Names the actors that still live if it takes longer. On a Pool a handler that never returns keeps its thread.
+    /// Names the actors that still live if it takes longer.
     pub fn shutdown(&self, patience: Duration) -> Result<Exit, ShutdownError> {
         self.terminate();
         self.await_end(patience)
@@ -63,7 +92,11 @@ impl ActorSystem {
     pub fn await_end(&self, patience: Duration) -> Result<Exit, ShutdownError> {
         let deadline = self.now() + patience;
         match &self.shared.dispatcher {
-            Dispatcher::Stepper(_) => while self.exit().is_none() && self.step_until(deadline).is_some() {},
+            // Those that were forced are at work until their runs return; here that takes no waiting.
+            Dispatcher::Stepper(_) => {
+                let over = || self.exit().is_some() && !self.leaves_somebody();
+                while !over() && self.step_until(deadline).is_some() {}
+            }
             #[cfg(not(target_family = "wasm"))]
             Dispatcher::Pool(pool) => {
                 let mut ended = self.shared.ended.lock();
@@ -71,10 +104,16 @@ impl ActorSystem {
                     let left = deadline - self.now();
                     ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
                 }
-                let exited = ended.is_some();
+                let (exited, grace) = (ended.is_some(), deadline.min(self.now() + GRACE));
+                while exited && self.leaves_somebody() && self.now() < grace {
+                    let left = grace - self.now();
+                    ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
+                }
                 drop(ended);
-                if exited {
-                    pool.stop();
+                match exited {
+                    true if !self.leaves_somebody() => pool.stop(),
+                    true => pool.abandon(),
+                    false => {}
                 }
             }
         }
@@ -82,6 +121,16 @@ impl ActorSystem {
         self.shared.dispatcher.end_time();
         self.shared.endless.end();
         Ok(exit)
+    }
+
+    /// Lists the actors that were forced to stop and have not returned from their runs yet.
+    pub fn forced(&self) -> Vec<String> {
+        forced_paths(&self.shared.living())
+    }
+
+    /// Is true while an actor that was forced has not let go of what it had.
+    fn leaves_somebody(&self) -> bool {
+        self.shared.living().iter().any(|cell| cell.head().is_forced())
     }
 
     fn living_paths(&self) -> Vec<String> {

@@ -94,6 +94,8 @@ fn stopped(reason: StopReason) -> String {
         StopReason::ParentStopped => "stopped with its supervisor".into(),
         StopReason::SystemShutdown => "stopped with the system".into(),
         StopReason::AlreadyGone => "had ended before".into(),
+        StopReason::Killed => "stopped by its supervisor after a kill".into(),
+        StopReason::Forced => "did not stop in time and was left behind".into(),
     }
 }
 
