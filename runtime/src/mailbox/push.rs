@@ -73,13 +73,7 @@ impl<T: Ordered, S> Lanes<T, S> {
             return Pushed::refused(Why::Closed, envelope);
         }
         inner.pay(self.budget.as_deref(), true);
-        if let Some(rich) = &mut inner.rich {
-            rich.push_own(envelope);
-        } else {
-            inner.own += usize::from(envelope.item.is_own());
-            inner.user.push_back(envelope);
-        }
-        inner.note_accepted(None)
+        inner.push_own(envelope)
     }
 
     /// Puts what was taken out, and has its room no more, to the front of its rank; gives it back if the lane has no ranks.

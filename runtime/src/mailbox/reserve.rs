@@ -1,7 +1,8 @@
 //! Room promised to those who wait, first come, first served.
 //!
 //! A sender holds a [`Ticket`] for one or more messages; when room comes, it goes to the oldest in line, and a sender that has
-//! all it asked for is woken. The message of an ask waits in line itself, and goes in where its room comes.
+//! all it asked for is woken. The message of an ask waits in line itself, and goes in where its room comes; what the owner has
+//! ordered does so only to keep its place behind such a message.
 //! I1 promised room counts as occupied until it is used or given back.
 //! I2 a ticket is granted (wholly or in part), waiting, or unknown; giving an unknown one back does nothing.
 //! I3 while somebody waits in a bounded lane, that lane has no room for others.
@@ -36,6 +37,8 @@ struct Waiter<T> {
 enum What<T> {
     Sender(Waker),
     Message(Envelope<T>, Tag),
+    /// What the owner has ordered, and is due behind messages in line. It needs no room.
+    Own(Envelope<T>),
 }
 
 impl<T> Default for Reservations<T> {
@@ -55,7 +58,7 @@ impl<T> Reservations<T> {
 
     /// Counts the messages that wait in line themselves.
     pub(super) fn messages(&self) -> usize {
-        self.waiting.iter().filter(|waiter| matches!(waiter.what, What::Message(..))).count()
+        self.waiting.iter().filter(|waiter| !matches!(waiter.what, What::Sender(_))).count()
     }
 
     /// Ends all promises; gives the waiting messages, and those who are to be woken.
@@ -66,10 +69,15 @@ impl<T> Reservations<T> {
         for waiter in self.waiting.drain(..) {
             match waiter.what {
                 What::Sender(waker) => wakers.push(waker),
-                What::Message(envelope, _) => messages.push(envelope),
+                What::Message(envelope, _) | What::Own(envelope) => messages.push(envelope),
             }
         }
         (messages, wakers)
+    }
+
+    /// Says whether the first in line needs room; `None` if nobody waits.
+    fn next_needs_room(&self) -> Option<bool> {
+        self.waiting.front().map(|first| !matches!(first.what, What::Own(_)))
     }
 
     fn next_id(&mut self) -> u64 {
@@ -104,7 +112,7 @@ impl<T> Reservations<T> {
         let at = self.waiting.iter().position(|waiter| waiter.id == id)?;
         match self.waiting.remove(at)?.what {
             What::Message(envelope, _) => Some(envelope),
-            What::Sender(_) => None,
+            What::Sender(_) | What::Own(_) => None,
         }
     }
 }
@@ -132,10 +140,14 @@ impl<T: super::Ordered, S> Inner<T, S> {
     }
 
     fn grant_in(&mut self, lane: Lane, lanes: &Lanes<T, S>, granted: &mut Granted<T>) {
-        while self.line(lane).is_waited_for() && self.has_room(lane, lanes) {
+        while let Some(needs_room) = self.line(lane).next_needs_room() {
+            if needs_room && !self.has_room(lane, lanes) {
+                return;
+            }
             let line = self.line(lane);
             let Some(mut first) = line.waiting.pop_front() else { return };
             match first.what {
+                What::Own(envelope) => granted.wake |= self.let_own_in(envelope),
                 What::Message(envelope, tag) => match self.let_in(envelope, tag) {
                     Pushed::Accepted { wake, lost, .. } => {
                         granted.wake |= wake;
@@ -168,12 +180,38 @@ impl<T: super::Ordered, S> Inner<T, S> {
         }
         self.accepted += messages.len() as u64;
         for envelope in messages {
-            match &mut self.rich {
-                Some(rich) => rich.push(envelope, Tag::default()),
-                None => self.user.push_back(envelope),
+            match (&mut self.rich, envelope.item.is_own()) {
+                (Some(rich), true) => rich.push_own(envelope),
+                (Some(rich), false) => rich.push(envelope, Tag::default()),
+                (None, own) => {
+                    self.own += usize::from(own);
+                    self.user.push_back(envelope);
+                }
             }
         }
         wakers
+    }
+
+    /// Puts what the owner has ordered behind the messages in line, if there are some; else it goes in at once. True: wake the
+    /// owner.
+    pub(super) fn push_own(&mut self, envelope: Envelope<T>) -> Pushed<T> {
+        if self.reservations.messages() > 0 {
+            self.reservations.wait(0, What::Own(envelope));
+            return Pushed::Accepted { wake: false, lost: None, high: None, full: false };
+        }
+        let wake = self.let_own_in(envelope);
+        Pushed::Accepted { wake, lost: None, high: None, full: false }
+    }
+
+    fn let_own_in(&mut self, envelope: Envelope<T>) -> bool {
+        match &mut self.rich {
+            Some(rich) => rich.push_own(envelope),
+            None => {
+                self.own += usize::from(envelope.item.is_own());
+                self.user.push_back(envelope);
+            }
+        }
+        matches!(self.note_accepted(None), Pushed::Accepted { wake: true, .. })
     }
 
     /// Puts a message into the line for room.
