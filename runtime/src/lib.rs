@@ -10,6 +10,8 @@
 //!
 //! Start with [`actor::Actor`], [`stream::Source`] and [`system::ActorSystem`]; `testkit` helps to test them.
 
+#![deny(missing_debug_implementations)]
+
 pub mod actor;
 mod code;
 mod dispatch;

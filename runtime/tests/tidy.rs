@@ -285,3 +285,64 @@ fn every_place_that_is_allowed_a_banned_name_uses_it() {
         }
     }
 }
+
+/// Variants of errors that no test can provoke, with the reason.
+const UNPROVOKED: &[(&str, &str)] = &[
+    ("BuildError::Thread", "the machine would have to refuse a thread"),
+    ("BuildError::NoThreads", "this machine has threads; `wasm.rs` provokes it in a browser"),
+    ("SpawnError::NoThread", "the machine would have to refuse a thread"),
+    ("RunError::Stream", "a plan that was validated has sound streams"),
+    ("RunError::Incomplete", "a plan that was validated is complete in time"),
+    ("ChangeError::Spawn", "a pool whose routees cannot be made does not start"),
+];
+
+#[test]
+fn every_variant_of_an_error_is_provoked_by_a_test() {
+    fn read(folder: &Path, all: &mut String) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            match path.is_dir() {
+                true => read(&path, all),
+                false => all.push_str(&fs::read_to_string(&path).expect("a text")),
+            }
+        }
+    }
+    let sources = sources();
+    let mut tests = String::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), &mut tests);
+    // This file names what is not provoked.
+    let tests = tests.replace(include_str!("tidy.rs"), "");
+    let inside = sources.iter().filter_map(|source| source.text.split_once("#[cfg(test)]"));
+    let tests = inside.fold(tests, |all, (_, own)| all + own);
+    let (mut found, mut missing) = (0, Vec::new());
+    for (name, variant) in sources.iter().flat_map(|source| variants_of_errors(&source.text)) {
+        found += 1;
+        let name = format!("{name}::{variant}");
+        let excused = UNPROVOKED.iter().any(|(unprovoked, _)| *unprovoked == name);
+        if excused == tests.contains(&name) {
+            missing.push(name);
+        }
+    }
+    assert!(found > 40, "the errors were found");
+    assert!(missing.is_empty(), "not provoked, or excused although provoked: {missing:#?}");
+}
+
+/// Lists the variants of a text's public errors, with the names of these.
+fn variants_of_errors(text: &str) -> Vec<(&str, &str)> {
+    let mut variants = Vec::new();
+    let mut error = None;
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("pub enum ") {
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            error = name.ends_with("Error").then_some(name);
+        } else if line.starts_with('}') {
+            error = None;
+        } else if let (Some(name), Some(rest)) = (error, line.strip_prefix("    "))
+            && rest.starts_with(|c: char| c.is_ascii_uppercase())
+        {
+            let variant = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            variants.push((name, variant));
+        }
+    }
+    variants
+}

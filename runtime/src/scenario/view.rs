@@ -88,6 +88,12 @@ pub struct View<'a> {
     streams: Vec<StreamSnapshot>,
 }
 
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").field("streams", &self.streams).finish_non_exhaustive()
+    }
+}
+
 impl Run {
     /// Looks at the whole run.
     pub fn view(&self) -> View<'_> {

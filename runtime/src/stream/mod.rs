@@ -42,6 +42,7 @@ pub mod island;
 pub mod local;
 mod materialize;
 
+mod debug;
 pub mod dsl;
 
 pub use blueprint::Built;

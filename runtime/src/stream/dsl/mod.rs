@@ -3,10 +3,10 @@
 //! `Source → Flow → Sink`. A blueprint is a nested type, so that its run is one loop; [`Operators`] holds what can be put
 //! behind a `Source` or a `Flow`. Nothing runs before `run`; running twice gives two independent streams.
 
-mod flow;
+pub(super) mod flow;
 mod operators;
-mod sink;
-mod source;
+pub(super) mod sink;
+pub(super) mod source;
 
 pub use flow::{Flow, FlowPlan, FlowThen, Identity, Via};
 pub use operators::{Factory, Operators};

@@ -17,8 +17,8 @@
 //! I2 a turn moves at most `budget` elements by one stage each.
 //! It is linear: junctions come with the graph interpreter, for which a whole `DynChain` will be one node.
 
-mod chain;
-mod dyn_cell;
+pub(super) mod chain;
+pub(super) mod dyn_cell;
 
 pub use chain::{Chain, ChainError, STAGES_MAX};
 pub use dyn_cell::{Chunk, DynCell, FromValue, IntoValue};

@@ -1,0 +1,70 @@
+//! What the working parts of a stream say of themselves in a debugger: their names.
+//!
+//! They hold functions and half-done work, of which there is nothing to show; what they do is in snapshots and events.
+
+use std::fmt;
+
+use super::kernel::Kernel;
+
+macro_rules! named {
+    ($([$($generics:tt)*] $part:ty, $name:literal;)+) => {
+        $(impl<$($generics)*> fmt::Debug for $part {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad($name)
+            }
+        })+
+    };
+}
+
+named! {
+    [T] super::kernel::Out<'_, T>, "Out";
+    [] super::kernel::Run<'_>, "Run";
+    [] super::kernel::Cx<'_, '_>, "Cx";
+    [] super::host::Request, "Request";
+    [T] super::cell::Answer<T>, "Answer";
+    [T] super::cell::Step<T>, "Step";
+    [K: Kernel, const TRACE: bool] super::cell::Cell<K, TRACE>, "Cell";
+    [] super::interpreter::DynChain, "DynChain";
+    [] super::interpreter::chain::Chain, "Chain";
+    [] super::interpreter::dyn_cell::Chunk, "Chunk";
+    [A] super::ops::buffer::Buffer<A>, "Buffer";
+    [] super::ops::compute::Compute, "Compute";
+    [] super::ops::compute::Keep, "Keep";
+    [T] super::ops::feed::Feed<T>, "Feed";
+    [T] super::ops::feed::FeedSource<T>, "FeedSource";
+    [A, F] super::ops::filter::Filter<A, F>, "Filter";
+    [A, S, F] super::ops::fold::Fold<A, S, F>, "Fold";
+    [A, S, F] super::ops::fold::FoldSink<A, S, F>, "FoldSink";
+    [A, F, E] super::ops::for_each::ForEach<A, F, E>, "ForEach";
+    [I] super::ops::from_iter::FromIter<I>, "FromIter";
+    [A] super::ops::grouped::Grouped<A>, "Grouped";
+    [A, F] super::ops::map::Map<A, F>, "Map";
+    [A, F] super::ops::map::TryMap<A, F>, "TryMap";
+    [A, F] super::ops::map::MapCx<A, F>, "MapCx";
+    [B] super::ops::map_async::Job<B>, "Job";
+    [A, B, F] super::ops::map_async::MapAsync<A, B, F>, "MapAsync";
+    [] super::ops::range::Range, "Range";
+    [A] super::ops::take::Take<A>, "Take";
+    [A, F] super::ops::throttle::Throttle<A, F>, "Throttle";
+    [T] super::ops::tick::Tick<T>, "Tick";
+    [] super::ops::timed_request::TimedRequest, "TimedRequest";
+    [K: Kernel] super::ops::worked::Worked<K>, "Worked";
+    [K: Kernel] super::pipe::Head<K>, "Head";
+    [U, K: Kernel] super::pipe::Then<U, K>, "Then";
+    [] super::blueprint::Builder, "Builder";
+    [] super::blueprint::Built, "Built";
+    [T] super::boundary::RingWriter<T>, "RingWriter";
+    [T] super::boundary::RingReader<T>, "RingReader";
+    [] super::handle::StreamHandle, "StreamHandle";
+    [] super::local::LocalRun, "LocalRun";
+    [T] super::dsl::flow::Identity<T>, "Identity";
+    [G, F] super::dsl::flow::FlowThen<G, F>, "FlowThen";
+    [G] super::dsl::flow::Via<G>, "Via";
+    [G] super::dsl::flow::Flow<G>, "Flow";
+    [S] super::dsl::sink::Sink<S>, "Sink";
+    [P, S] super::dsl::sink::Closed<P, S>, "Closed";
+    [F] super::dsl::source::SourcePlan<F>, "SourcePlan";
+    [U, F] super::dsl::source::ThenPlan<U, F>, "ThenPlan";
+    [U] super::dsl::source::BoundaryPlan<U>, "BoundaryPlan";
+    [P] super::dsl::source::Source<P>, "Source";
+}
