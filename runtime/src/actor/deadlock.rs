@@ -14,6 +14,9 @@ use crate::observe::EventKind;
 /// Waits that are followed, at most.
 const CYCLE_MAX: usize = 10_000;
 
+/// Who waits for whom, each for the next.
+type Cycle = Arc<[(ActorId, Arc<str>)]>;
+
 /// Raises Deadlock if the wait of this actor, which is noted, closes a cycle.
 pub(super) fn look_for_cycle(head: &Head) {
     if let Some(cycle) = cycle_of(head) {
@@ -22,7 +25,7 @@ pub(super) fn look_for_cycle(head: &Head) {
 }
 
 /// Follows the waits from an actor; gives all whom they lead through if they lead back to it.
-fn cycle_of(head: &Head) -> Option<Arc<[(ActorId, Arc<str>)]>> {
+fn cycle_of(head: &Head) -> Option<Cycle> {
     let mut cycle = vec![(head.id, head.path.clone())];
     let mut next = head.waits_on()?;
     while next != head.id {

@@ -12,11 +12,14 @@ pub enum Keep {
     Last,
 }
 
+/// Gives a message's key, if it has one.
+type KeyOf<M> = fn(&M) -> Option<u64>;
+
 /// What a user has asked of the order.
 pub(crate) struct Rules<M> {
     pub(crate) rank: Option<fn(&M) -> u8>,
     pub(crate) urgent: Option<fn(&M) -> bool>,
-    pub(crate) key: Option<(Keep, fn(&M) -> Option<u64>)>,
+    pub(crate) key: Option<(Keep, KeyOf<M>)>,
 }
 
 impl<M> Rules<M> {
