@@ -438,12 +438,12 @@ impl<T: Ordered, S> Lanes<T, S> {
         let (left, wakers) = {
             let mut inner = self.inner.lock();
             inner.closed = true;
-            inner.own = 0;
             let mut wakers = inner.end_lines();
             let left = match inner.rich.take() {
                 Some(mut rich) => rich.drain(false),
                 None => std::mem::take(&mut inner.user),
             };
+            inner.own = 0;
             let paid = inner.paid;
             wakers.extend(inner.give_back(paid, self.budget.as_deref()));
             (left, wakers)
