@@ -7,7 +7,18 @@ use footlights::scenario::{On, Run, validate};
 use footlights::time::Instant;
 use serde_json::{Map, Value, json};
 
-const NAMES: [&str; 3] = ["boundary-and-buffer", "let-it-crash", "ten-million-messages"];
+const NAMES: [&str; 10] = [
+    "boundary-and-buffer",
+    "breathing-pool",
+    "eight-routers",
+    "junction-deciders",
+    "let-it-crash",
+    "restart-windows",
+    "state-machine",
+    "ten-million-messages",
+    "throughput-and-fairness",
+    "translation-service",
+];
 /// Virtual time at which the hash is taken.
 const AT_NS: u64 = 3_000_000_000;
 

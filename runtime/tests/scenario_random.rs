@@ -54,7 +54,27 @@ fn row(rng: &mut Rng, columns: &[Param]) -> Value {
     Value::Object(cells)
 }
 
-fn node(rng: &mut Rng, index: usize, kind: &'static Kind, groups: &[String]) -> Node {
+/// Some dispatchers with different names.
+fn dispatchers(rng: &mut Rng) -> Vec<BTreeMap<String, Value>> {
+    let mut rows = Vec::new();
+    for (name, kind) in [("front", "pool"), ("own", "pinned"), ("blocking", "blocking")] {
+        if rng.below(2) == 0 {
+            let workers = 1 + rng.below(3);
+            let row =
+                json!({"name": name, "kind": kind, "workers": workers, "throughput": pick(rng, &[1, 5, 64])});
+            rows.push(row.as_object().expect("an object").clone().into_iter().collect());
+        }
+    }
+    rows
+}
+
+/// Names of the dispatchers that a node may have.
+fn names(scenario: &Scenario) -> Vec<String> {
+    let rows = scenario.dispatchers.iter().filter_map(|row| row["name"].as_str().map(str::to_owned));
+    rows.chain(["blocking".to_owned(), "pinned".to_owned()]).collect()
+}
+
+fn node(rng: &mut Rng, index: usize, kind: &'static Kind, groups: &[String], dispatchers: &[String]) -> Node {
     let mut params = BTreeMap::new();
     for param in kind.params {
         if rng.below(3) == 0 {
@@ -66,8 +86,10 @@ fn node(rng: &mut Rng, index: usize, kind: &'static Kind, groups: &[String]) -> 
     }
     let takes_parent = kind.may_have_parent() && !groups.is_empty() && rng.below(2) == 0;
     let parent = takes_parent.then(|| pick(rng, groups).clone());
+    let dispatcher =
+        (kind.may_have_dispatcher() && rng.below(3) == 0).then(|| pick(rng, dispatchers).clone());
     let (id, label) = (format!("n{index}"), String::new());
-    Node { id, kind: kind.name.into(), label, parent, x: 0, y: 0, params }
+    Node { id, kind: kind.name.into(), label, parent, dispatcher, x: 0, y: 0, params }
 }
 
 /// Draws a document as a person would: places nodes, then wires what may be wired.
@@ -82,14 +104,20 @@ fn document(seed: u64) -> Scenario {
         workers: 1 + rng.below(4) as u16,
         throughput: *pick(&mut rng, &[1, 5, 64]),
         batch: *pick(&mut rng, &[1, 16, 256]),
-        settings: BTreeMap::from([("seeded_order".to_owned(), json!(rng.below(2) == 1))]),
+        settings: BTreeMap::from([
+            ("seeded_order".to_owned(), json!(rng.below(2) == 1)),
+            ("message_ns".to_owned(), json!(rng.below(2) * 480)),
+            ("activation_ns".to_owned(), json!(rng.below(2) * 9_600)),
+        ]),
+        dispatchers: dispatchers(&mut rng),
         nodes: Vec::new(),
         edges: Vec::new(),
     };
     let mut groups = Vec::new();
+    let crews = names(&scenario);
     for index in 0..4 + rng.below(14) as usize {
         let kind = *pick(&mut rng, &kinds);
-        let node = node(&mut rng, index, kind, &groups);
+        let node = node(&mut rng, index, kind, &groups, &crews);
         if schema::kind(&node.kind).is_some_and(|k| k.family == Family::Group) {
             groups.push(node.id.clone());
         }
@@ -156,7 +184,8 @@ fn add_neighbour(scenario: &mut Scenario, node: &str, port: &str) {
         (Direction::In, Carries::Message) => panic!("inputs for messages may stay open"),
     };
     let (label, params) = (String::new(), BTreeMap::new());
-    scenario.nodes.push(Node { id, kind: kind.into(), label, parent: None, x: 0, y: 0, params });
+    let (parent, dispatcher) = (None, None);
+    scenario.nodes.push(Node { id, kind: kind.into(), label, parent, dispatcher, x: 0, y: 0, params });
     scenario.edges.push(Edge { id: format!("y{number}"), from, to });
 }
 

@@ -192,6 +192,37 @@ fn wrong_rows_of_a_list_are_named() {
 }
 
 #[test]
+fn dispatchers_have_names_of_their_own_and_nodes_name_one_that_exists() {
+    let with = |rows: &str, node: &str| {
+        format!(r#"{{"version":1,"seed":1,"workers":1,"dispatchers":{rows},"nodes":[{node}],"edges":[]}}"#)
+    };
+    let place = r#"setting "dispatchers""#;
+    check(&with("{}", ""), place, "expected a sequence");
+    check(&with(r#"[{"name":"a","workers":0}]"#, ""), place, "row 1: workers must be 1 or more, not 0");
+    check(&with(r#"[{"name":"a b"}]"#, ""), place, "row 1: name must be a name of 1 to 64");
+    check(&with(r#"[{"name":"a"},{"name":"a"}]"#, ""), place, "row 2: two dispatchers are called \"a\"");
+    check(&with(r#"[{"name":"default"}]"#, ""), place, "row 1: \"default\" is the system's own");
+    check(
+        &with(r#"[{"name":"pinned"}]"#, ""),
+        place,
+        "row 1: \"pinned\" is built in: its kind cannot be pool",
+    );
+    check(&with(r#"[{"name":"a","colour":1}]"#, ""), place, "there is no column \"colour\"");
+    let node = |kind: &str, name: &str| format!(r#"{{"id":"n","kind":"{kind}","dispatcher":"{name}"}}"#);
+    let at = r#"node "n", parameter "dispatcher""#;
+    check(&with("[]", &node("collector", "a")), at, "there is no dispatcher \"a\"");
+    check(
+        &with(r#"[{"name":"a"}]"#, r#"{"id":"n","kind":"collector","dispatcher":3}"#),
+        at,
+        "expected a string",
+    );
+    assert_eq!(faults(&with(r#"[{"name":"a"}]"#, &node("collector", "a"))), [""; 0]);
+    assert_eq!(faults(&with("[]", &node("collector", "blocking"))), [""; 0]);
+    let got = faults(&with(r#"[{"name":"a"}]"#, &node("range", "a")));
+    assert!(got[0].contains("a range has no dispatcher of its own"), "{got:?}");
+}
+
+#[test]
 fn supervision_is_bounded() {
     let with = |value: &str| doc(&format!(r#"{{"id":"g","kind":"supervisor","params":{{{value}}}}}"#), "");
     let at = |key: &str| format!(r#"node "g", parameter "{key}""#);

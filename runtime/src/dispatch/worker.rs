@@ -25,6 +25,8 @@ use crate::time::nanos;
 const LOOK_EVERY: u32 = 61;
 /// Tasks from the slot in a row while the ring has others.
 const LIFO_RUNS: u32 = 3;
+/// Looks at the injector in a row that may find something while own tasks wait.
+const SHARES: u32 = 2;
 /// A ring longer than one's own by so much gives one task away.
 const UNEVEN: usize = 2;
 
@@ -206,6 +208,8 @@ pub(crate) struct Worker {
     activations: u32,
     /// Messages since then.
     messages: u32,
+    /// Looks in a row that found something there.
+    shares: u32,
     /// Activations since the last look at the other rings.
     uneven: u32,
     lifo_runs: u32,
@@ -226,6 +230,7 @@ impl Worker {
             throughput: team.throughput,
             activations: 0,
             messages: 0,
+            shares: 0,
             uneven: 0,
             lifo_runs: 0,
             chance,
@@ -277,9 +282,13 @@ impl Worker {
     fn look_around(&mut self, queues: &Queues) -> Option<Task> {
         if self.activations >= LOOK_EVERY || self.messages >= self.throughput {
             (self.activations, self.messages) = (0, 0);
-            if let Some(task) = self.share(queues) {
+            // A full batch is due to look again at once: without this those who wait in the own ring might never run.
+            let is_their_turn = self.shares >= SHARES && !queues.local[self.index].is_empty();
+            if let Some(task) = (!is_their_turn).then(|| self.share(queues)).flatten() {
+                self.shares += 1;
                 return Some(task);
             }
+            self.shares = 0;
         }
         if self.uneven >= LOOK_EVERY {
             self.uneven = 0;

@@ -103,6 +103,15 @@ impl Log {
         (inner.rare.range(first..).cloned().collect(), inner.seq)
     }
 
+    /// Gives the kept message events from `seq` on that `wanted` picks, the last `max` of them, in order.
+    pub(crate) fn messages_since(&self, seq: u64, max: usize, wanted: &dyn Fn(&Event) -> bool) -> Vec<Event> {
+        let inner = self.inner.lock();
+        let new = inner.messages.iter().rev().take_while(|event| event.seq >= seq);
+        let mut found: Vec<Event> = new.filter(|event| wanted(event)).take(max).cloned().collect();
+        found.reverse();
+        found
+    }
+
     /// Gives all kept events from `seq` on, in order, at most `max`.
     pub(crate) fn since(&self, seq: u64, max: usize) -> Vec<Event> {
         let inner = self.inner.lock();

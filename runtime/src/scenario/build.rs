@@ -8,15 +8,15 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::behaviours::{Board, Msg, Spawn, has_actor, spawn_node};
+use super::behaviours::{Board, Msg, Spawn, has_actor, spawn_node, spawn_router};
 use super::meta::{EdgeMeta, NodeMeta};
 use super::plan::Plan;
 use super::streams::Stream;
 use crate::actor::{Actor, ActorRef, Props, SpawnError};
 use crate::id::ActorId;
-use crate::routing::Router;
-use crate::system::{ActorSystem, BuildError, Builder};
+use crate::system::{ActorSystem, BuildError, Builder, CostModel, DispatcherSettings};
 
 /// Turns in which a Stepper must have made all actors.
 const SETUP_TURNS_MAX: u64 = 1_000_000;
@@ -115,7 +115,7 @@ impl Run {
             On::Stepper => builder.stepper(),
             On::Pool => builder.pool(),
         };
-        let builder = if plan.settings.flag("seeded_order") { builder.seeded_order() } else { builder };
+        let builder = with_settings(builder, &plan);
         let system = settings(builder.seed(plan.seed)).build().map_err(RunError::System)?;
         let actors = (0..plan.nodes.len()).filter(|&i| has_actor(&plan, i)).count();
         let (nodes, edges) = super::meta::of(&plan);
@@ -152,16 +152,8 @@ impl Run {
     }
 
     fn spawn_routers(&self) -> Result<(), SpawnError> {
-        for (i, node) in self.board.plan.nodes.iter().enumerate().filter(|(_, n)| n.kind.name == "router") {
-            let router = match node.params.text("logic") {
-                "random" => Router::random(),
-                "broadcast" => Router::broadcast(),
-                "smallest_mailbox" => Router::smallest_mailbox(),
-                _ => Router::round_robin(),
-            };
-            // Ids are unique in the document, so a router of a group finds its name free beside the group.
-            let router = self.system.spawn_router(&node.id, router.group([]))?;
-            self.board.register_router(i, &router);
+        for node in (0..self.board.plan.nodes.len()).filter(|&i| self.board.plan.is_router(i)) {
+            spawn_router(&self.board, node, &self.system)?;
         }
         Ok(())
     }
@@ -214,10 +206,39 @@ impl Run {
         self.board.owner(actor)
     }
 
+    /// Gives the last part of the path of an actor that a pool has made and that still lives.
+    pub fn name_of(&self, actor: ActorId) -> Option<String> {
+        let node = self.board.owner(actor)?;
+        let (_, actors) = self.board.all_actors(node);
+        let found = actors.iter().find(|a| a.id() == actor)?;
+        found.path().rsplit('/').next().map(str::to_owned)
+    }
+
     /// Counts what has passed an edge.
     pub fn passed(&self, edge: usize) -> u64 {
         self.board.edges.get(edge).map_or(0, |e| e.passed())
     }
+}
+
+/// Sets up the system as the document says.
+fn with_settings(builder: Builder, plan: &Plan) -> Builder {
+    let settings = &plan.settings;
+    let price = |key| Duration::from_nanos(settings.count(key));
+    let costs = CostModel::free().activation(price("activation_ns")).message(price("message_ns"));
+    let builder = builder.costs(costs.task(price("task_ns")));
+    let builder = builder.throughput_deadline(settings.millis("deadline_ms"));
+    let builder = if settings.flag("seeded_order") { builder.seeded_order() } else { builder };
+    plan.dispatchers.iter().fold(builder, |builder, row| {
+        let workers = usize::try_from(row.count("workers")).unwrap_or(1);
+        let settings = match row.text("kind") {
+            "pinned" => DispatcherSettings::pinned(),
+            "blocking" => DispatcherSettings::blocking(workers),
+            _ => DispatcherSettings::pool(workers),
+        };
+        let throughput = u32::try_from(row.count("throughput")).unwrap_or(u32::MAX);
+        let settings = settings.throughput(throughput).throughput_deadline(row.millis("deadline_ms"));
+        builder.dispatcher(row.text("name"), settings)
+    })
 }
 
 fn places(plan: &Plan) -> Vec<Option<(usize, usize)>> {

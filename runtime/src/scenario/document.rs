@@ -12,6 +12,9 @@ use serde_json::Value;
 /// The version of the document that this crate writes.
 pub const VERSION: u32 = 1;
 
+/// A row of a list in the document, such as one dispatcher: values by key.
+pub type Row = BTreeMap<String, Value>;
+
 /// A document: a graph of nodes and edges, with a seed and the number of virtual workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,6 +40,9 @@ pub struct Scenario {
     /// Settings of the system by key; what is left out has the schema's default.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, Value>,
+    /// Named dispatchers, which nodes may name as theirs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dispatchers: Vec<Row>,
     /// The actors, routers, supervisors and stream operators.
     pub nodes: Vec<Node>,
     /// The wires between their ports.
@@ -57,6 +63,9 @@ pub struct Node {
     /// The supervisor that this node is a child of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
+    /// The named dispatcher that runs it; without one it is the system's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispatcher: Option<String>,
     /// Position of the centre on the canvas, in pixels at zoom 1.
     #[serde(default)]
     pub x: i32,

@@ -60,8 +60,9 @@ impl Run {
         self.system.record_command(&format!("inject {value} into {node}"));
         let task = Task::new(value, value as i64, self.system.now());
         match (self.board.router(index), self.board.actor(index)) {
-            (Some(router), _) => router.tell(Msg::Task(task)),
-            (None, Some(actor)) => actor.tell(Msg::Task(task)),
+            // By its door, if it has one.
+            (_, Some(actor)) => actor.tell(Msg::Task(task)),
+            (Some(router), None) => router.tell(Msg::Task(task)),
             (None, None) => {}
         }
         Ok(())
@@ -74,7 +75,12 @@ impl Run {
     pub fn break_node(&self, node: &str, how: Breakage) -> Result<(), DocError> {
         let index = self.find(node)?;
         let no_actor = || DocError::new(Place::node(node), "is no actor that could be broken");
-        let actor = self.board.actor(index).ok_or_else(no_actor)?;
+        let actor = match self.board.router(index) {
+            Some(router) if how == Breakage::Stop => router.actor(),
+            Some(_) if self.board.plan.nodes[index].kind.name == "router" => return Err(no_actor()),
+            Some(router) => router.actor(),
+            None => self.board.actor(index).ok_or_else(no_actor)?.any(),
+        };
         match how {
             Breakage::FailNext => {
                 self.system.record_command(&format!("let the next message of {node} fail"));

@@ -76,7 +76,9 @@ pub(super) fn of(plan: &Plan) -> (Vec<NodeMeta>, Vec<EdgeMeta>) {
 
 fn capacity(node: &PlanNode) -> Option<u64> {
     match node.kind.name {
-        "worker" | "collector" | "front_end" => Some(node.params.count("mailbox")).filter(|&c| c > 0),
+        "worker" | "pool" | "collector" | "front_end" => {
+            Some(node.params.count("mailbox")).filter(|&c| c > 0)
+        }
         "to_stream" => Some(node.params.count("buffer")),
         "buffer" => Some(node.params.count("size")),
         "async_boundary" if node.params.flag("enabled") => {

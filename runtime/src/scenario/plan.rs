@@ -25,6 +25,8 @@ pub struct Plan {
     pub batch: u32,
     /// Settings of the system, defaults filled in.
     pub settings: Params,
+    /// Named dispatchers in the order of the document, defaults filled in.
+    pub dispatchers: Vec<Params>,
     /// Nodes in the order of the document.
     pub nodes: Vec<PlanNode>,
     /// Edges in the order of the document.
@@ -46,6 +48,8 @@ pub struct PlanNode {
     pub kind: &'static Kind,
     /// The index of its supervisor.
     pub parent: Option<usize>,
+    /// The name of the dispatcher that runs it, if that is not the system's own.
+    pub dispatcher: Option<String>,
     /// All parameters, defaults filled in.
     pub params: Params,
 }
@@ -69,9 +73,22 @@ impl Plan {
         self.nodes.iter().position(|n| n.id == id)
     }
 
-    /// Tells whether a router's output leads to this node.
-    pub fn is_behind_router(&self, node: usize) -> bool {
-        self.edges.iter().any(|e| e.to.0 == node && self.nodes[e.from.0].kind.name == "router")
+    /// Tells whether a node is a router: of others, or of workers that it makes.
+    pub fn is_router(&self, node: usize) -> bool {
+        matches!(self.nodes[node].kind.name, "router" | "pool")
+    }
+
+    /// Tells whether a router asks several routees for the first answer.
+    pub fn asks(&self, node: usize) -> bool {
+        let logic = self.nodes[node].params.text("logic");
+        self.is_router(node) && matches!(logic, "scatter_gather_first" | "tail_chopping")
+    }
+
+    /// Tells whether a router needs an actor in front of it: it is a routee itself, or somebody has to ask.
+    pub fn has_door(&self, node: usize) -> bool {
+        let is_routee =
+            || self.edges.iter().any(|e| e.to.0 == node && self.nodes[e.from.0].kind.name == "router");
+        self.is_router(node) && (self.asks(node) || is_routee())
     }
 
     /// Lists, for each node, the edges that leave it, in the order of the document.

@@ -3,13 +3,13 @@
 //! I1 every number was counted; where there is nothing to count there is `None`, not 0.
 //! I2 totals never fall: those of actors that a restart of their supervisor has replaced are added.
 
-use super::behaviours::{Totals, tallies_of};
+use super::behaviours::{Totals, machine, tallies_of};
 use super::build::Run;
 use super::meta::EdgeKind;
 use super::plan::Params;
 use super::streams::Stream;
 use crate::actor::AnyRef;
-use crate::observe::ActorState;
+use crate::observe::{ActorState, RouterSnapshot};
 use crate::stream::{Activity, StreamError, StreamSnapshot, Value};
 use crate::time::Instant;
 
@@ -53,6 +53,10 @@ pub struct NodeSnapshot {
     pub overflow: &'static str,
     /// What its behaviour counts, in display order.
     pub tallies: Vec<(&'static str, u64)>,
+    /// Its table and its choices, if it is a router.
+    pub router: Option<RouterSnapshot>,
+    /// The state that it is in, if it is a machine.
+    pub machine: Option<String>,
 }
 
 /// An edge at one moment.
@@ -129,7 +133,10 @@ impl Run {
             let passed = self.board.left(node);
             let (gone, mut actors) = self.board.all_actors(node);
             actors.push(router.actor());
-            return NodeSnapshot { handled: passed, ..snapshot_of(gone, &actors, self.base(node)) };
+            let seen = snapshot_of(gone, &actors, self.base(node));
+            // What a pool handles its workers handle; a router of nodes handles nothing itself.
+            let handled = if self.plan().nodes[node].kind.name == "pool" { seen.handled } else { passed };
+            return NodeSnapshot { handled, router: Some(router.snapshot()), ..seen };
         }
         let (gone, actors) = self.board.all_actors(node);
         let seen = snapshot_of(gone, &actors, self.base(node));
@@ -139,6 +146,13 @@ impl Run {
             _ => seen.state,
         };
         NodeSnapshot { state, ..seen }
+    }
+
+    fn machine_state(&self, node: usize) -> Option<String> {
+        let plan = &self.plan().nodes[node];
+        let at = usize::try_from(self.board.nodes[node].tally(machine::STATE)).unwrap_or(usize::MAX);
+        (plan.kind.name == "machine")
+            .then(|| machine::names(&plan.params).get(at).map(|s| (*s).to_owned()))?
     }
 
     /// What is known of a node without an actor.
@@ -158,6 +172,8 @@ impl Run {
             lost: 0,
             capacity: self.nodes()[node].capacity,
             overflow: "",
+            router: None,
+            machine: self.machine_state(node),
             tallies: names.iter().enumerate().map(|(i, name)| (*name, cell.tally(i))).collect(),
         }
     }

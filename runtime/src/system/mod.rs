@@ -167,6 +167,11 @@ impl ActorSystem {
         self.shared.log.since(seq, max)
     }
 
+    /// Gives the kept message events from number `seq` on that `wanted` picks, the last `max` of them, in order.
+    pub fn message_events(&self, seq: u64, max: usize, wanted: &dyn Fn(&Event) -> bool) -> Vec<Event> {
+        self.shared.log.messages_since(seq, max, wanted)
+    }
+
     /// Writes a command from outside into the event log, so that a replay shows it.
     pub fn record_command(&self, what: &str) {
         self.shared.record(crate::id::ActorId::NOBODY, EventKind::Command { what: what.into() });

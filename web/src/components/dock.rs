@@ -130,13 +130,23 @@ fn event(part: &Part, e: &RareEvent) -> Html {
         RareKind::Stalled => ("∞", "failed"),
         RareKind::Changed => ("✎", ""),
         RareKind::Noted => ("¶", ""),
+        RareKind::Slow => ("⧗", "failed"),
+        RareKind::ClockPushed => ("⏩", ""),
+        RareKind::Routees => ("⑂", ""),
+        RareKind::Resized => ("↔", ""),
+        RareKind::Moved => ("⇢", ""),
+        RareKind::Routed => ("→", ""),
     };
     let select = part.on(Action::Select(vec![e.node.clone()]));
     html! {
         <li class={class} data-kind={format!("{:?}", e.kind)}>
             <span class="when">{ format!("#{} {}", format::grouped(e.turn), format::time_ns(e.at_ns)) }</span>
             <span class="sign" aria-hidden="true">{ sign }</span>
-            <button type="button" class="link" onclick={select}>{ part.state.label_of(&e.node) }</button>
+            if e.node.is_empty() {
+                { text::SYSTEM }
+            } else {
+                <button type="button" class="link" onclick={select}>{ part.state.label_of(&e.node) }</button>
+            }
             { format!(" {}", e.why) }
         </li>
     }

@@ -9,8 +9,9 @@ use super::param_field::{Spot, field, is_shown, value_of};
 use super::settings;
 use super::text_box::TextBox;
 use super::{Part, STAGE, focus_on, focus_on_node, may_group, tab_keys, words};
-use crate::engine::protocol::NodeDetail;
+use crate::engine::protocol::{Counter, NodeDetail};
 use crate::engine::telemetry::{NO_AGE, NodeRow};
+use crate::model::edits::dispatcher_names;
 use crate::model::geometry::is_group;
 use crate::model::state::{Action, InspectorTab, Tool};
 use crate::model::{format, locale as text, reduce};
@@ -119,13 +120,14 @@ fn params(part: &Part, node: &Node) -> Html {
             }
             { label(part, node) }
             { parent(part, node) }
+            { dispatcher(part, node) }
             { actions(part, node) }
         </>
     }
 }
 
 /// Parameters by section, in the order of the schema.
-fn sections(params: &[&'static Param]) -> Vec<(&'static str, Vec<&'static Param>)> {
+pub(super) fn sections(params: &[&'static Param]) -> Vec<(&'static str, Vec<&'static Param>)> {
     let mut found: Vec<(&'static str, Vec<&'static Param>)> = Vec::new();
     for param in params {
         match found.iter_mut().find(|(heading, _)| *heading == param.section) {
@@ -172,6 +174,35 @@ fn parent(part: &Part, node: &Node) -> Html {
                     <option key={g.id.clone()} value={g.id.clone()} selected={node.parent.as_ref() == Some(&g.id)}>
                         { part.state.label_of(&g.id) }
                     </option>
+                }) }
+            </select>
+        </div>
+    }
+}
+
+/// Which workers run it: the system's own, the built-in ones, or those of the document.
+fn dispatcher(part: &Part, node: &Node) -> Html {
+    if !schema::kind(&node.kind).is_some_and(|k| k.may_have_dispatcher()) {
+        return Html::default();
+    }
+    let mut names = dispatcher_names(&part.state.doc);
+    let built_in: Vec<&str> =
+        schema::BUILT_IN.into_iter().filter(|name| !names.iter().any(|n| n == name)).collect();
+    names.extend(built_in.into_iter().map(str::to_owned));
+    let (act, id) = (part.act.clone(), node.id.clone());
+    let onchange = Callback::from(move |e: Event| {
+        if let Some(select) = e.target_dyn_into::<HtmlSelectElement>() {
+            let name = Some(select.value()).filter(|v| !v.is_empty());
+            act.emit(Action::SetDispatcher(id.clone(), name));
+        }
+    });
+    html! {
+        <div class="field" title={text::DISPATCHER_HINT}>
+            <label for="param-dispatcher">{ text::DISPATCHER }</label>
+            <select id="param-dispatcher" data-testid="param-dispatcher" {onchange}>
+                <option value="" selected={node.dispatcher.is_none()}>{ text::DISPATCHER_DEFAULT }</option>
+                { for names.into_iter().map(|name| html! {
+                    <option key={name.clone()} value={name.clone()} selected={node.dispatcher.as_ref() == Some(&name)}>{ name.clone() }</option>
                 }) }
             </select>
         </div>
@@ -254,7 +285,7 @@ fn row_facts(row: &NodeRow) -> Vec<(String, String)> {
 fn detail_facts(detail: &NodeDetail) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     for counter in detail.counters.iter().filter(|c| !matches!(c.name.as_str(), "queued" | "restarts")) {
-        let (name, value) = (counter.name.replace('_', " "), format::grouped(counter.value));
+        let Some((name, value)) = counted(counter, &detail.counters) else { continue };
         // A behaviour may count what the runtime counts, too: once is enough, unless the two differ.
         match rows.iter().find(|(other, _)| *other == name) {
             Some((_, same)) if *same == value => {}
@@ -271,7 +302,21 @@ fn detail_facts(detail: &NodeDetail) -> Vec<(String, String)> {
         };
         rows.push(("when full".into(), policy));
     }
+    rows.extend(detail.facts.iter().map(|f| (f.name.clone(), f.value.clone())));
     rows
+}
+
+/// A counter in words. A total of times is shown as their mean; of nothing there is none.
+fn counted(counter: &Counter, all: &[Counter]) -> Option<(String, String)> {
+    if let Some(stem) = counter.name.strip_suffix("_ns_total") {
+        let of = |name: &str| all.iter().find(|c| c.name == name).map_or(0, |c| c.value);
+        let n = if stem == "response" { of("answered") } else { of("collected") };
+        return (n > 0).then(|| (format!("mean {stem}"), format::time_ns(counter.value / n)));
+    }
+    if let Some(stem) = counter.name.strip_suffix("_ns_max") {
+        return (counter.value > 0).then(|| (format!("longest {stem}"), format::time_ns(counter.value)));
+    }
+    Some((counter.name.replace('_', " "), format::grouped(counter.value)))
 }
 
 /// The rate over the last minute as a line.

@@ -46,6 +46,19 @@ impl Spot {
     }
 }
 
+impl Spot {
+    /// The list of named dispatchers.
+    pub fn of_dispatchers(part: &Part) -> Spot {
+        let act = part.act.clone();
+        let set = Callback::from(move |(value, _): (Value, bool)| {
+            // The form makes rows of the schema alone.
+            act.emit(Action::SetDispatchers(serde_json::from_value(value).unwrap_or_default()));
+        });
+        let value = serde_json::to_value(&part.state.doc.dispatchers).unwrap_or_default();
+        Spot { id: "dispatchers".into(), value, set }
+    }
+}
+
 /// The value in force: the document's, or the schema's default.
 pub fn value_of(written: &BTreeMap<String, Value>, param: &Param) -> Value {
     written.get(param.key).cloned().unwrap_or_else(|| param.default.to_json())

@@ -3,6 +3,7 @@
 use footlights::scenario::schema;
 use yew::prelude::*;
 
+use super::inspector::sections;
 use super::numeral;
 use super::param_field::{Spot, field};
 use super::{Part, text_box::TextBox};
@@ -17,7 +18,14 @@ pub(super) fn settings(part: &Part) -> Html {
             <h3>{ text::SYSTEM }</h3>
             { whole(part, "throughput", text::THROUGHPUT, text::THROUGHPUT_HINT, doc.throughput, 1_000_000, Action::SetThroughput) }
             { whole(part, "batch", text::BATCH, text::BATCH_HINT, doc.batch, 256, Action::SetBatch) }
-            { for schema::SETTINGS.iter().map(|p| field(part, &Spot::of_setting(part, p), p)) }
+            { for sections(&schema::SETTINGS.iter().collect::<Vec<_>>()).into_iter().map(|(heading, params)| html! {
+                <section key={heading}>
+                    if !heading.is_empty() { <h3>{ heading }</h3> }
+                    { for params.into_iter().map(|p| field(part, &Spot::of_setting(part, p), p)) }
+                </section>
+            }) }
+            <h3>{ text::DISPATCHERS }</h3>
+            { field(part, &Spot::of_dispatchers(part), &schema::DISPATCHERS) }
         </section>
     }
 }

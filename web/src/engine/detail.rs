@@ -1,13 +1,17 @@
 //! What the page is told of a run in words and lists: nodes and edges, one node in full, faults, who waits.
 
+use footlights::id::ActorId;
 use footlights::observe::ActorState;
 use footlights::scenario::meta::EdgeKind as Drawn;
-use footlights::scenario::{self, NodeState as Seen, Run};
+use footlights::scenario::{self, NodeSnapshot, NodeState as Seen, Run};
 
 use super::protocol::{
-    Counter, Decision, DocError, EdgeKind, EdgeMeta, MailboxDetail, NodeDetail, NodeMeta, Turn,
+    Counter, Decision, DocError, EdgeKind, EdgeMeta, Fact, MailboxDetail, NodeDetail, NodeMeta, Turn,
 };
-use super::rows;
+use super::{rows, why};
+
+/// Routees of a router that are listed one by one.
+const ROUTEES_SHOWN: usize = 20;
 
 impl From<scenario::DocError> for DocError {
     fn from(error: scenario::DocError) -> Self {
@@ -78,7 +82,38 @@ pub fn of(run: &Run, node: usize, turn: Turn, decisions: Vec<Decision>) -> Optio
         state: rows::state(seen.state).name().into(),
         restarts: seen.restarts,
         decisions,
+        facts: facts(run, node, &seen),
     })
+}
+
+/// Says what else there is to know of a node.
+fn facts(run: &Run, node: usize, seen: &NodeSnapshot) -> Vec<Fact> {
+    let fact = |name: &str, value: String| Fact { name: name.into(), value };
+    let plan = &run.plan().nodes[node];
+    let mut facts = Vec::new();
+    if plan.kind.may_have_dispatcher() {
+        facts.push(fact("dispatcher", plan.dispatcher.clone().unwrap_or_else(|| "default".into())));
+    }
+    if let Some(state) = &seen.machine {
+        facts.push(fact("in the state", state.clone()));
+    }
+    if seen.stashed > 0 {
+        facts.push(fact("stashed", seen.stashed.to_string()));
+    }
+    if let Some(router) = &seen.router {
+        facts.push(fact("routees", router.size().to_string()));
+        for routee in router.routees.iter().take(ROUTEES_SHOWN) {
+            facts.push(fact(&format!("chose {}", why::who(run, routee.id)), routee.chosen.to_string()));
+        }
+        if let Some((routee, reason)) = router.last {
+            let whom = if routee == ActorId::NOBODY { "nobody yet".into() } else { why::who(run, routee) };
+            facts.push(fact("last choice", format!("{whom}: {}", reason.why())));
+        }
+        if router.queued > 0 {
+            facts.push(fact("waits with the router", router.queued.to_string()));
+        }
+    }
+    facts
 }
 
 /// Lists the nodes that wait for room although nothing can happen any more.

@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use footlights::observe::{Event, EventKind};
 use footlights::scenario::Run;
 use footlights::scenario::document::Scenario;
 use footlights::time::Instant;
@@ -31,6 +32,8 @@ use super::why;
 const TURNS_PER_LOOK: u32 = 64;
 /// Wall time between two details of the watched node.
 const DETAIL_MS: f64 = 250.0;
+/// Choices of a router that one look tells of.
+const CHOICES_MAX: usize = 20;
 /// Decisions kept of each node.
 const DECISIONS_MAX: usize = 20;
 
@@ -74,6 +77,8 @@ pub struct Driver {
     clock: Clock,
     rows: Rows,
     rare_seen: u64,
+    /// Some node is a state machine.
+    has_machines: bool,
     /// Rare events for the page, at most [`RARE_MAX`], and how many more there were.
     rare: Vec<RareEvent>,
     rare_lost: u32,
@@ -103,6 +108,7 @@ impl Driver {
             clock: Clock::new(),
             rows: Rows::default(),
             rare_seen: 0,
+            has_machines: false,
             rare: Vec::new(),
             rare_lost: 0,
             lost_total: 0,
@@ -178,7 +184,9 @@ impl Driver {
         let session = Session::start(scenario, commands).map_err(detail::errors)?;
         let (nodes, edges) = detail::metas(session.run());
         let number = self.number + 1;
-        *self = Driver { session: Some(session), number, wall_ms: self.wall_ms, ..Driver::new() };
+        let has_machines = nodes.iter().any(|n| n.kind == "machine");
+        let wall_ms = self.wall_ms;
+        *self = Driver { session: Some(session), number, wall_ms, has_machines, ..Driver::new() };
         updates.push(Update::Loaded { run: number, nodes, edges });
         if at > 0 {
             self.replaying = true;
@@ -375,12 +383,24 @@ impl Driver {
     fn collect(&mut self) {
         let Some(session) = &self.session else { return };
         let run = session.run();
-        let (all, next) = run.system().rare_events(self.rare_seen);
+        let (mut all, next) = run.system().rare_events(self.rare_seen);
+        // Choices are made with every message: the latest ones of the node that is looked at are enough.
+        let chooser = self.watched.filter(|&node| run.plan().is_router(node));
+        let wanted = |e: &Event| match e.kind {
+            EventKind::Transition { .. } => true,
+            EventKind::Routed { .. } => chooser.is_some() && run.node_of(e.actor) == chooser,
+            _ => false,
+        };
+        if chooser.is_some() || self.has_machines {
+            let most = if chooser.is_some() { CHOICES_MAX } else { RARE_MAX };
+            all.extend(run.system().message_events(self.rare_seen, most, &wanted));
+            all.sort_by_key(|e| e.seq);
+        }
         self.rare_seen = next;
         for event in &all {
             self.rows.note(run, event);
             let Some((event, node)) = why::rare(run, event) else { continue };
-            remember(&mut self.decisions, node, &event);
+            node.into_iter().for_each(|node| remember(&mut self.decisions, node, &event));
             match self.rare.len() < RARE_MAX {
                 true => self.rare.push(event),
                 false => {

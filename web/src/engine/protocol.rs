@@ -328,6 +328,18 @@ pub enum RareKind {
     Changed,
     /// A node has something to say, such as the end of its job.
     Noted,
+    /// A run kept its worker for long, or a habit costs others.
+    Slow,
+    /// Too much free work at one instant: the clock is pushed on.
+    ClockPushed,
+    /// A router's members changed.
+    Routees,
+    /// A resizer decided.
+    Resized,
+    /// A machine went from one state to another.
+    Moved,
+    /// A router chose; told of the selected node alone, the last ones of each look.
+    Routed,
 }
 
 /// The watched node in full.
@@ -349,6 +361,17 @@ pub struct NodeDetail {
     pub restarts: u64,
     /// Latest decisions, newest first, at most 20.
     pub decisions: Vec<Decision>,
+    /// What else there is to know of it, in words: its dispatcher, a router's choices, a machine's state.
+    pub facts: Vec<Fact>,
+}
+
+/// Something to know of a node, with its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// The name, lower case.
+    pub name: String,
+    /// What is so.
+    pub value: String,
 }
 
 /// A total with its name.

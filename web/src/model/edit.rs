@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use footlights::scenario::document::{Edge, Node, Scenario};
+use footlights::scenario::document::{Edge, Node, Row, Scenario};
 
 /// One invertible operation; places are those at the moment it is applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,8 @@ impl Op {
     fn only_looks(&self) -> bool {
         match self {
             Op::SetNode { before, after, .. } => {
-                before.kind == after.kind && before.parent == after.parent && before.params == after.params
+                let runs = |node: &Node| (node.kind.clone(), node.parent.clone(), node.dispatcher.clone());
+                runs(before) == runs(after) && before.params == after.params
             }
             _ => false,
         }
@@ -93,19 +94,27 @@ pub struct RunSettings {
     pub batch: u32,
     /// Further settings by key.
     pub settings: BTreeMap<String, serde_json::Value>,
+    /// Named dispatchers.
+    pub dispatchers: Vec<Row>,
 }
 
 impl RunSettings {
     fn of(doc: &Scenario) -> Self {
-        let Scenario { seed, workers, throughput, batch, settings, .. } = doc;
-        let settings = settings.clone();
-        RunSettings { seed: *seed, workers: *workers, throughput: *throughput, batch: *batch, settings }
+        RunSettings {
+            seed: doc.seed,
+            workers: doc.workers,
+            throughput: doc.throughput,
+            batch: doc.batch,
+            settings: doc.settings.clone(),
+            dispatchers: doc.dispatchers.clone(),
+        }
     }
 
     fn put_into(&self, doc: &mut Scenario) {
         (doc.seed, doc.workers, doc.throughput, doc.batch) =
             (self.seed, self.workers, self.throughput, self.batch);
         doc.settings.clone_from(&self.settings);
+        doc.dispatchers.clone_from(&self.dispatchers);
     }
 }
 
@@ -141,7 +150,9 @@ impl Step {
         for op in &self.ops {
             match op {
                 Op::SetNode { before, after, .. }
-                    if before.parent == after.parent && before.kind == after.kind =>
+                    if before.parent == after.parent
+                        && before.kind == after.kind
+                        && before.dispatcher == after.dispatcher =>
                 {
                     changes.extend(changed_params(before, after));
                 }

@@ -1,6 +1,7 @@
 //! The edits that the page offers, each as one step: place, connect, delete, move, group, set.
 
-use footlights::scenario::document::{Edge, Node, PortRef, Scenario};
+use footlights::scenario::document::{Edge, Node, PortRef, Row, Scenario};
+use footlights::scenario::schema::DISPATCHER;
 use serde_json::Value;
 
 use super::edit::{Draft, fresh_edge_id, fresh_node_id};
@@ -17,6 +18,7 @@ pub fn place(draft: &mut Draft, kind: &str, x: i32, y: i32, parent: Option<Strin
         kind: kind.to_owned(),
         label: String::new(),
         parent,
+        dispatcher: None,
         x,
         y,
         params: std::collections::BTreeMap::new(),
@@ -101,6 +103,30 @@ pub fn set_param(draft: &mut Draft, id: &str, key: &str, value: Value) {
             n.params.insert(key.to_owned(), value);
         }
     });
+}
+
+/// Sets the named dispatchers. A node that named one which has another name now follows it; one whose dispatcher is gone
+/// goes back to the system's own.
+pub fn set_dispatchers(draft: &mut Draft, rows: Vec<Row>) {
+    let before: Vec<String> = dispatcher_names(&draft.doc);
+    draft.change_run(|run| run.dispatchers = rows);
+    let after = dispatcher_names(&draft.doc);
+    let follows = |name: &str| {
+        let renamed = before.iter().position(|n| n == name).filter(|_| before.len() == after.len());
+        renamed.map(|at| after[at].clone())
+    };
+    let lost = |n: &&Node| n.dispatcher.as_ref().is_some_and(|d| before.contains(d) && !after.contains(d));
+    let nodes: Vec<String> = draft.doc.nodes.iter().filter(lost).map(|n| n.id.clone()).collect();
+    for id in nodes {
+        draft.change_node(&id, |n| n.dispatcher = n.dispatcher.as_deref().and_then(follows));
+    }
+}
+
+/// Lists the names of the document's own dispatchers, in its order.
+pub fn dispatcher_names(doc: &Scenario) -> Vec<String> {
+    let name = |row: &Row| row.get("name").and_then(Value::as_str).map(str::to_owned);
+    let default = || DISPATCHER[0].default.to_json().as_str().unwrap_or_default().to_owned();
+    doc.dispatchers.iter().map(|row| name(row).unwrap_or_else(default)).collect()
 }
 
 /// Sets a setting of the system; the schema's default is not written.

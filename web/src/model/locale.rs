@@ -99,6 +99,11 @@ pub const THROUGHPUT: &str = "Throughput";
 pub const THROUGHPUT_HINT: &str = "Messages that an actor handles before it goes to the back of the queue";
 pub const BATCH: &str = "Stream batch";
 pub const BATCH_HINT: &str = "Stream events that an island handles in one turn";
+pub const DISPATCHERS: &str = "Dispatchers";
+pub const DISPATCHER: &str = "Dispatcher";
+pub const DISPATCHER_HINT: &str =
+    "The group of workers that runs it; named ones are set up while nothing is selected";
+pub const DISPATCHER_DEFAULT: &str = "the system's own";
 pub const CANCEL: &str = "Cancel";
 pub const SELECT_A_NODE_FIRST: &str = "Select a node first.";
 pub const SELECT_ACTORS_TO_GROUP: &str = "Select actors to group; stream operators have no supervisor.";

@@ -238,6 +238,8 @@ fn change(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
         Action::SetWorkers(workers) => draft.change_run(|run| run.workers = workers),
         Action::SetThroughput(messages) => draft.change_run(|run| run.throughput = messages),
         Action::SetBatch(events) => draft.change_run(|run| run.batch = events),
+        Action::SetDispatchers(rows) => edits::set_dispatchers(&mut draft, rows),
+        Action::SetDispatcher(id, name) => draft.change_node(&id, |n| n.dispatcher = name),
         Action::SetSetting(key, value) => edits::set_setting(&mut draft, &key, value),
         _ => return,
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use footlights::scenario::DocError;
-use footlights::scenario::document::{Node, PortRef, Scenario};
+use footlights::scenario::document::{Node, PortRef, Row, Scenario};
 use serde_json::Value;
 
 use super::history::History;
@@ -295,6 +295,10 @@ pub enum Action {
     SetThroughput(u32),
     /// Sets the stream events per turn.
     SetBatch(u32),
+    /// Sets the named dispatchers.
+    SetDispatchers(Vec<Row>),
+    /// Says which dispatcher runs a node; `None` is the system's own.
+    SetDispatcher(String, Option<String>),
     /// Sets another setting of the system.
     SetSetting(String, Value),
     /// Undoes a step.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use super::super::plan::{Params, Plan};
-use super::{Msg, ReplyTo};
+use super::{Msg, Task};
 use crate::actor::{ActorRef, AnyRef};
 use crate::id::ActorId;
 use crate::observe::{ActorSnapshot, ActorState, Ledger};
@@ -104,7 +104,9 @@ impl Former {
         self.ids.push_back(actor.id());
         kept.push(actor);
         self.actors = kept;
-        let forgotten = if self.ids.len() > IDS_KEPT { self.ids.pop_front() } else { None };
+        // Who lives is known, however many they are.
+        let kept = IDS_KEPT.max(2 * self.actors.len());
+        let forgotten = if self.ids.len() > kept { self.ids.pop_front() } else { None };
         (done, forgotten)
     }
 }
@@ -153,29 +155,39 @@ impl Board {
         // Ordering: Release, pairs with the Acquire in epoch(): who sees the new epoch finds the new reference.
         self.epoch.fetch_add(1, Ordering::Release);
         for (router, reference) in routers {
-            if self.outgoing(router, "out").any(|e| self.plan.edges[e].to.0 == node) {
+            if self.edges_to_routees(router).any(|e| self.plan.edges[e].to.0 == node) {
                 reference.set_routees(self.routees(router));
             }
         }
     }
 
-    /// Notes the router of a node and gives it its routees.
+    /// Notes the router of a node, and gives it its routees if it has not made them.
     pub(crate) fn register_router(&self, node: usize, router: &RouterRef<Msg>) {
-        router.set_routees(self.routees(node));
+        if self.plan.nodes[node].kind.name == "router" {
+            router.set_routees(self.routees(node));
+        }
         let mut refs = self.refs.lock();
         refs.owners.insert(router.actor().id(), node);
         refs.routers.insert(node, router.clone());
     }
 
     fn routees(&self, router: usize) -> Vec<ActorRef<Msg>> {
-        self.outgoing(router, "out").filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+        self.edges_to_routees(router).filter_map(|e| self.actor(self.plan.edges[e].to.0)).collect()
+    }
+
+    /// Lists the edges from a router to its routees; a pool's output leads away from them.
+    pub(crate) fn edges_to_routees(&self, router: usize) -> impl Iterator<Item = usize> {
+        let is_group = self.plan.nodes[router].kind.name == "router";
+        self.outgoing(router, "out").filter(move |_| is_group)
     }
 
     /// Lists the actors that a router leads to, those behind routers that it leads to included.
     pub(crate) fn behind(&self, router: &RouterRef<Msg>) -> Vec<ActorRef<Msg>> {
         let mut found = Vec::new();
         for routee in router.routees() {
-            match self.owner(routee.id()).and_then(|node| self.router(node)) {
+            let next = self.owner(routee.id()).and_then(|node| self.router(node));
+            // The routees of a pool are of its own node.
+            match next.filter(|next| next.actor() != router.actor()) {
                 Some(next) => found.extend(self.behind(&next)),
                 None => found.push(routee),
             }
@@ -186,6 +198,16 @@ impl Board {
     /// Notes an actor that works for a node, such as an island.
     pub(crate) fn own(&self, actor: ActorId, node: usize) {
         self.refs.lock().owners.insert(actor, node);
+    }
+
+    /// Notes a routee that a pool has made.
+    pub(crate) fn join(&self, node: usize, routee: AnyRef) {
+        let mut refs = self.refs.lock();
+        refs.owners.insert(routee.id(), node);
+        let (done, forgotten) = refs.former[node].push(routee);
+        forgotten.into_iter().for_each(|id| _ = refs.owners.remove(&id));
+        drop(refs);
+        drop(done);
     }
 
     /// Notes a short-lived actor that works for a node; the last [`IDS_KEPT`] of a node are known.
@@ -258,9 +280,16 @@ impl Board {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Finds the edge by which a worker's answers go to a master.
-    pub(crate) fn reply_edge(&self, worker: usize, to: &ReplyTo) -> Option<usize> {
-        self.replies[worker].iter().find(|(master, _)| *master == to.node).map(|(_, edge)| *edge)
+    /// Finds the edge by which a node's answers go to one that asked.
+    pub(crate) fn reply_edge(&self, by: usize, to: usize) -> Option<usize> {
+        self.replies[by].iter().find(|(asker, _)| *asker == to).map(|(_, edge)| *edge)
+    }
+
+    /// Counts a message that a router has handed to a node without a choice of the sender.
+    pub(crate) fn arrived(&self, node: usize, task: &mut Task) {
+        let Some(router) = task.via.take() else { return };
+        let edge = self.outgoing[router].iter().find(|&&edge| self.plan.edges[edge].to.0 == node);
+        edge.iter().for_each(|&&edge| self.edges[edge].add(1));
     }
 
     /// Lists the edges that leave a port, in the order of the document.
@@ -317,6 +346,11 @@ impl NodeCell {
     /// Takes from the counter `which`, that counts what is there and not what has been.
     pub(crate) fn take(&self, which: usize, n: u64) {
         self.tallies[which].fetch_sub(n, Ordering::Relaxed);
+    }
+
+    /// Sets `which`, that is no counter but a state.
+    pub(crate) fn put(&self, which: usize, value: u64) {
+        self.tallies[which].store(value, Ordering::Relaxed);
     }
 
     /// Raises the counter `which` to `value`, if it is less.

@@ -45,7 +45,8 @@ impl Actor for Bridge {
     type Msg = Msg;
 
     fn receive(&mut self, _cx: &mut Context<'_, Self>, message: Msg) -> Result<(), Failure> {
-        let (Msg::Task(task) | Msg::Answer(task)) = message else { return Ok(()) };
+        let (Msg::Task(mut task) | Msg::Answer(mut task)) = message else { return Ok(()) };
+        self.board.arrived(self.node, &mut task);
         let cell = &self.board.nodes[self.node];
         if cell.takes_break() {
             return Err(Failure::new("injected", "made to fail by hand"));

@@ -36,7 +36,8 @@ impl Actor for Collector {
 
     fn receive(&mut self, cx: &mut Context<'_, Self>, message: Msg) -> Result<(), Failure> {
         let cell = &self.board.nodes[self.node];
-        let (Msg::Task(task) | Msg::Answer(task)) = message else { return Ok(()) };
+        let (Msg::Task(mut task) | Msg::Answer(mut task)) = message else { return Ok(()) };
+        self.board.arrived(self.node, &mut task);
         let age = nanos(cx.now() - task.made);
         cx.work(self.knobs.get(cell));
         if cell.takes_break() {

@@ -76,7 +76,7 @@ impl FrontEnd {
         cx.work(settings.work);
         match settings.blocks {
             Some(time) => {
-                let reply = Arc::new(ReplyTo { to: cx.myself(), node: self.node });
+                let reply = ReplyTo::actor(cx.myself(), self.node);
                 let request = Request { missing: self.parts.len(), sum: 0, task: task.clone() };
                 self.open.insert(number, request);
                 self.send_parts(cx, number, &task, &reply);
@@ -85,9 +85,13 @@ impl FrontEnd {
             None => {
                 let request = Request { missing: self.parts.len(), sum: 0, task: task.clone() };
                 let aggregator = Aggregator::props(&self.board, self.node, request, settings.timeout);
+                let aggregator = match &self.board.plan.nodes[self.node].dispatcher {
+                    Some(name) => aggregator.dispatcher(name),
+                    None => aggregator,
+                };
                 let aggregator = cx.spawn(&format!("a{number}"), aggregator)?;
                 self.board.own_for_a_while(aggregator.id(), self.node);
-                let reply = Arc::new(ReplyTo { to: aggregator, node: self.node });
+                let reply = ReplyTo::actor(aggregator, self.node);
                 self.send_parts(cx, number, &task, &reply);
             }
         }
@@ -124,11 +128,8 @@ impl Request {
 
     /// Replies to whoever asked.
     fn answer<A: Actor<Msg = Msg>>(self, board: &Board, node: usize, cx: &mut Context<'_, A>) {
-        let Task { reply: Some(reply), .. } = &self.task else { return };
-        if let Some(edge) = board.reply_edge(node, reply) {
-            board.edges[edge].add(1);
-        }
-        cx.tell(&reply.to, Msg::Answer(Task { value: self.sum, reply: None, ..self.task.clone() }));
+        let Some(reply) = self.task.reply.clone() else { return };
+        reply.answer(cx, board, node, Task { value: self.sum, reply: None, ..self.task });
     }
 }
 
@@ -140,7 +141,10 @@ impl Actor for FrontEnd {
             return Err(Failure::new("injected", "made to fail by hand"));
         }
         match message {
-            Msg::Task(task) => self.request(cx, task)?,
+            Msg::Task(mut task) => {
+                self.board.arrived(self.node, &mut task);
+                self.request(cx, task)?;
+            }
             Msg::Answer(answer) => self.part(cx, &answer),
             _ => {}
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::super::plan::Params;
 use super::pace::{Pacer, Pattern};
-use super::{Board, Knobs, Msg, Outlet, ReplyTo, Task};
+use super::{Board, Knobs, Marks, Msg, Outlet, ReplyTo, Task};
 use crate::actor::{Actor, Context, Failure, Props};
 use crate::time::nanos;
 
@@ -61,6 +61,7 @@ pub(crate) struct Master {
     board: Arc<Board>,
     node: usize,
     knobs: Knobs<Settings>,
+    marks: Marks,
     out: Outlet,
     result: Outlet,
     job: Option<Job>,
@@ -83,6 +84,7 @@ impl Master {
         let board = board.clone();
         Props::new(move || Master {
             knobs: Knobs::new(&board.nodes[node], Settings::of),
+            marks: Marks::of(&board.plan.nodes[node].params),
             out: Outlet::new(&board, node, "out"),
             result: Outlet::new(&board, node, "result"),
             board: board.clone(),
@@ -105,7 +107,7 @@ impl Master {
             return;
         }
         let settings = self.settings();
-        let (now, reply) = (cx.now(), Arc::new(ReplyTo { to: cx.myself(), node: self.node }));
+        let (now, reply) = (cx.now(), ReplyTo::actor(cx.myself(), self.node));
         let pacer = match settings.pacing {
             Pacing::Rate(period) => Some(Pacer::start(Pattern::Constant(period), now, cx.rng())),
             _ => None,
@@ -153,7 +155,7 @@ impl Master {
             let (id, reply) = (job.next, Some(job.reply.clone()));
             job.next += 1;
             let task = Task { reply, ..Task::new(id, id as i64, cx.now()) };
-            self.out.send(cx, task);
+            self.out.send(cx, self.marks.mark(task));
         }
         let sent = job.next - first;
         job.pending += sent;

@@ -11,9 +11,11 @@ mod bridge;
 mod collector;
 mod door;
 mod front_end;
+pub(super) mod machine;
 mod master;
 mod outlet;
 mod pace;
+mod router;
 mod source;
 mod spec;
 mod supervisor;
@@ -23,9 +25,12 @@ use std::sync::Arc;
 
 pub(crate) use board::{Board, Knobs, Totals};
 pub(crate) use outlet::Outlet;
+pub(crate) use router::spawn_router;
 pub(crate) use supervisor::{Spawn, has_actor, spawn_node};
 
-use crate::actor::ActorRef;
+use crate::actor::{Actor, ActorRef, Context};
+use crate::pattern::Reply;
+use crate::sync::Mutex;
 use crate::time::Instant;
 
 /// Names the counters of a kind, in display order.
@@ -33,10 +38,12 @@ pub(crate) fn tallies_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "source" => source::TALLIES,
         "master" => master::TALLIES,
-        "worker" => worker::TALLIES,
+        "worker" | "pool" => worker::TALLIES,
+        "router" => door::TALLIES,
         "collector" => collector::TALLIES,
         "to_stream" => bridge::TALLIES,
         "front_end" => front_end::TALLIES,
+        "machine" => machine::TALLIES,
         _ => &[],
     }
 }
@@ -62,6 +69,29 @@ pub(crate) enum Msg {
     TooLate,
     /// A watched actor has ended.
     Gone,
+    /// An ask of several routees has ended.
+    First(First, Task),
+}
+
+impl Msg {
+    /// Gives what a message is about; all others are about nothing.
+    pub(crate) fn key(&self) -> Option<u64> {
+        match self {
+            Msg::Task(task) | Msg::Answer(task) | Msg::Due(task) => Some(task.key),
+            _ => None,
+        }
+    }
+}
+
+/// How an ask of several routees ended.
+#[derive(Clone, Debug)]
+pub(crate) enum First {
+    /// With this answer.
+    Answer(Task),
+    /// All failed.
+    Failed,
+    /// The time was over.
+    Late,
 }
 
 /// A message of the scenario: what travels on its edges.
@@ -71,24 +101,93 @@ pub(crate) struct Task {
     pub(crate) id: u64,
     /// What a stream or a sum makes of it.
     pub(crate) value: i64,
+    /// What it is about: routers by key keep those of one key together, mailboxes can keep one of them.
+    pub(crate) key: u64,
+    /// Whether it is urgent.
+    pub(crate) is_urgent: bool,
     /// When it was made.
     pub(crate) made: Instant,
     /// Whom to answer.
     pub(crate) reply: Option<Arc<ReplyTo>>,
+    /// The node of a router that does not choose for the sender: who gets the message counts it on its edge.
+    pub(crate) via: Option<usize>,
 }
 
 impl Task {
     /// Makes a message of no special urgency, about itself, that nobody waits for.
     pub(crate) fn new(id: u64, value: i64, made: Instant) -> Self {
-        Task { id, value, made, reply: None }
+        Task { id, value, key: id, is_urgent: false, made, reply: None, via: None }
+    }
+}
+
+/// How a maker of messages marks them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks {
+    keys: u64,
+    urgent_every: u64,
+}
+
+impl Marks {
+    /// Reads `keys` and `urgent_every`.
+    pub(crate) fn of(params: &super::plan::Params) -> Self {
+        Marks { keys: params.count("keys"), urgent_every: params.count("urgent_every") }
+    }
+
+    /// Marks a message by its number.
+    pub(crate) fn mark(self, task: Task) -> Task {
+        let key = if self.keys > 0 { task.id % self.keys } else { task.id };
+        let is_urgent = self.urgent_every > 0 && (task.id + 1).is_multiple_of(self.urgent_every);
+        Task { key, is_urgent, ..task }
     }
 }
 
 /// Whom to answer: carried along inside a task, whatever way it takes.
-#[derive(Debug)]
 pub(crate) struct ReplyTo {
-    /// The actor.
-    pub(crate) to: ActorRef<Msg>,
-    /// Its node.
-    pub(crate) node: usize,
+    whom: Whom,
+    /// The node that asked.
+    node: usize,
+}
+
+enum Whom {
+    Actor(ActorRef<Msg>),
+    /// An ask of a router that waits for the first of several answers.
+    Ask(Mutex<Option<Reply<Task>>>),
+}
+
+impl ReplyTo {
+    /// Answers go to an actor of a node, as messages.
+    pub(crate) fn actor(to: ActorRef<Msg>, node: usize) -> Arc<Self> {
+        Arc::new(ReplyTo { whom: Whom::Actor(to), node })
+    }
+
+    /// The first answer ends an ask.
+    pub(crate) fn ask(reply: Reply<Task>, node: usize) -> Arc<Self> {
+        Arc::new(ReplyTo { whom: Whom::Ask(Mutex::new(Some(reply))), node })
+    }
+
+    /// Answers; counts it on the edge from `by` to whoever asked, if there is one.
+    pub(crate) fn answer<A: Actor<Msg = Msg>>(
+        &self,
+        cx: &mut Context<'_, A>,
+        board: &Board,
+        by: usize,
+        task: Task,
+    ) {
+        if let Some(edge) = board.reply_edge(by, self.node) {
+            board.edges[edge].add(1);
+        }
+        match &self.whom {
+            Whom::Actor(actor) => cx.tell(actor, Msg::Answer(task)),
+            Whom::Ask(reply) => {
+                let reply = reply.lock().take();
+                reply.into_iter().for_each(|reply| _ = reply.send(task.clone()));
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ReplyTo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReplyTo(node {})", self.node)
+    }
 }

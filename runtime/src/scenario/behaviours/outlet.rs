@@ -35,6 +35,16 @@ impl Policy {
     }
 }
 
+impl Policy {
+    fn put<A: Actor<Msg = Msg>>(self, cx: &mut Context<'_, A>, to: &ActorRef<Msg>, task: Task) {
+        match self {
+            Policy::Tell => cx.tell(to, Msg::Task(task)),
+            Policy::Send => cx.send(to, Msg::Task(task)),
+            Policy::TellOr => cx.tell_or(to, Msg::Task(task), |_| Msg::Rejected),
+        }
+    }
+}
+
 /// A receiver and the edge to it.
 #[derive(Clone)]
 struct Hop {
@@ -47,13 +57,95 @@ enum Way {
     /// Not looked up, or not wired.
     Nowhere,
     Direct(Hop),
-    Routed {
-        /// The edge to the router; none from its own door.
-        edge: Option<usize>,
-        router: RouterRef<Msg>,
-        logic: Logic,
-        hops: Vec<(ActorId, Hop)>,
-    },
+    Routed(Routed),
+}
+
+/// A router, and how its routees are sent to.
+struct Routed {
+    /// The edge to the router; none from its own door.
+    edge: Option<usize>,
+    /// Its node.
+    node: usize,
+    router: RouterRef<Msg>,
+    logic: Logic,
+    /// The routees that are nodes, by their ids.
+    hops: Vec<(ActorId, Hop)>,
+    /// How those are sent to that the router has made itself.
+    own: Policy,
+}
+
+impl Routed {
+    fn send<A: Actor<Msg = Msg>>(&self, cx: &mut Context<'_, A>, board: &Board, task: Task) {
+        self.count(board);
+        let message = Msg::Task(task);
+        match self.logic {
+            Logic::Broadcast if self.waits() => self.copies(message).for_each(|(hop, task)| {
+                hop.send(cx, board, task);
+            }),
+            Logic::Broadcast => {
+                self.count_copies(board);
+                cx.tell(&self.router, message);
+            }
+            Logic::Balancing => cx.tell(&self.router, self.stamped(message)),
+            _ => match (self.router.choose_for(&message), message) {
+                (Some(routee), Msg::Task(task)) => match find(&self.hops, routee.id()) {
+                    Some(hop) => hop.send(cx, board, task),
+                    None => self.own.put(cx, &routee, task),
+                },
+                // No routee is left: the router makes a dead letter of it.
+                (_, message) => cx.tell(&self.router, message),
+            },
+        }
+    }
+
+    fn tell(&self, board: &Board, task: Task) {
+        self.count(board);
+        let message = Msg::Task(task);
+        match self.logic {
+            Logic::Broadcast => {
+                self.count_copies(board);
+                self.router.tell(message);
+            }
+            Logic::Balancing => self.router.tell(self.stamped(message)),
+            _ => match (self.router.choose_for(&message), message) {
+                (Some(routee), message) => {
+                    find(&self.hops, routee.id()).into_iter().for_each(|hop| board.edges[hop.edge].add(1));
+                    routee.tell(message);
+                }
+                (None, message) => self.router.tell(message),
+            },
+        }
+    }
+
+    fn count(&self, board: &Board) {
+        self.edge.iter().for_each(|&edge| board.edges[edge].add(1));
+    }
+
+    /// Is true if a full mailbox of one of the routees has something to say to the sender.
+    fn waits(&self) -> bool {
+        self.living().any(|hop| hop.policy != Policy::Tell)
+    }
+
+    fn living(&self) -> impl Iterator<Item = &Hop> {
+        self.hops.iter().map(|(_, hop)| hop).filter(|hop| !hop.actor.is_closed())
+    }
+
+    fn copies(&self, message: Msg) -> impl Iterator<Item = (&Hop, Task)> {
+        let task = if let Msg::Task(task) = message { Some(task) } else { None };
+        self.living().filter_map(move |hop| task.clone().map(|task| (hop, task)))
+    }
+
+    fn count_copies(&self, board: &Board) {
+        self.living().for_each(|hop| board.edges[hop.edge].add(1));
+    }
+
+    /// Marks a message that whoever takes it shall count.
+    fn stamped(&self, message: Msg) -> Msg {
+        match message {
+            Msg::Task(task) => Msg::Task(Task { via: Some(self.node), ..task }),
+            other => other,
+        }
+    }
 }
 
 /// Where an outlet begins.
@@ -94,52 +186,20 @@ impl Outlet {
     /// Sends a message; where nothing is wired it is forgotten.
     pub(crate) fn send<A: Actor<Msg = Msg>>(&mut self, cx: &mut Context<'_, A>, task: Task) {
         self.look();
-        let edges = &self.board.edges;
         match &self.way {
             Way::Nowhere => {}
             Way::Direct(hop) => hop.send(cx, &self.board, task),
-            Way::Routed { edge, router, logic: Logic::Broadcast, hops } => {
-                edge.iter().for_each(|&edge| edges[edge].add(1));
-                for (_, hop) in hops.iter().filter(|(_, hop)| !hop.actor.is_closed()) {
-                    hop.send(cx, &self.board, task.clone());
-                }
-                if hops.iter().all(|(_, hop)| hop.actor.is_closed()) {
-                    cx.tell(router, Msg::Task(task));
-                }
-            }
-            Way::Routed { edge, router, hops, .. } => {
-                edge.iter().for_each(|&edge| edges[edge].add(1));
-                let chosen = router.choose().and_then(|routee| find(hops, routee.id()));
-                match chosen {
-                    Some(hop) => hop.send(cx, &self.board, task),
-                    // No routee is left: the router makes a dead letter of it.
-                    None => cx.tell(router, Msg::Task(task)),
-                }
-            }
+            Way::Routed(routed) => routed.send(cx, &self.board, task),
         }
     }
 
     /// Sends a message from outside of any actor, as a sink of a stream does: never waits, a full mailbox decides.
     pub(crate) fn tell(&mut self, task: Task) {
         self.look();
-        let edges = &self.board.edges;
         match &self.way {
             Way::Nowhere => {}
             Way::Direct(hop) => hop.tell(&self.board, task),
-            Way::Routed { edge, router, logic: Logic::Broadcast, hops } => {
-                edge.iter().for_each(|&edge| edges[edge].add(1));
-                hops.iter().for_each(|(_, hop)| hop.tell(&self.board, task.clone()));
-                if hops.is_empty() {
-                    router.tell(Msg::Task(task));
-                }
-            }
-            Way::Routed { edge, router, hops, .. } => {
-                edge.iter().for_each(|&edge| edges[edge].add(1));
-                match router.choose().and_then(|routee| find(hops, routee.id())) {
-                    Some(hop) => hop.tell(&self.board, task),
-                    None => router.tell(Msg::Task(task)),
-                }
-            }
+            Way::Routed(routed) => routed.tell(&self.board, task),
         }
     }
 
@@ -148,8 +208,11 @@ impl Outlet {
         self.look();
         match &self.way {
             Way::Nowhere => Vec::new(),
-            Way::Direct(hop) => vec![hop.actor.clone()],
-            Way::Routed { router, .. } => self.board.behind(router),
+            Way::Direct(hop) => {
+                let door_of = self.board.owner(hop.actor.id()).and_then(|node| self.board.router(node));
+                door_of.map_or_else(|| vec![hop.actor.clone()], |router| self.board.behind(&router))
+            }
+            Way::Routed(routed) => self.board.behind(&routed.router),
         }
     }
 
@@ -168,12 +231,16 @@ impl Outlet {
             From::Door => None,
         };
         let to = edge.map_or(self.node, |edge| self.board.plan.edges[edge].to.0);
+        if edge.is_some() && self.board.plan.asks(to) {
+            return self.hop(edge?).map(Way::Direct);
+        }
         match self.board.router(to) {
             Some(router) => {
-                let hops = self.board.outgoing(to, "out").filter_map(|e| self.hop(e));
+                let hops = self.board.edges_to_routees(to).filter_map(|e| self.hop(e));
                 let mut hops: Vec<_> = hops.map(|hop| (hop.actor.id(), hop)).collect();
                 hops.sort_by_key(|(id, _)| *id);
-                Some(Way::Routed { edge, router: router.clone(), logic: router.logic(), hops })
+                let (logic, own) = (router.logic(), Policy::of(&self.board.plan.nodes[to].params));
+                Some(Way::Routed(Routed { edge, node: to, router, logic, hops, own }))
             }
             None => self.hop(edge?).map(Way::Direct),
         }
@@ -198,10 +265,6 @@ impl Hop {
 
     fn send<A: Actor<Msg = Msg>>(&self, cx: &mut Context<'_, A>, board: &Board, task: Task) {
         board.edges[self.edge].add(1);
-        match self.policy {
-            Policy::Tell => cx.tell(&self.actor, Msg::Task(task)),
-            Policy::Send => cx.send(&self.actor, Msg::Task(task)),
-            Policy::TellOr => cx.tell_or(&self.actor, Msg::Task(task), |_| Msg::Rejected),
-        }
+        self.policy.put(cx, &self.actor, task);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::pace::{Pacer, Pattern};
-use super::{Board, Knobs, Msg, Outlet, Task};
+use super::{Board, Knobs, Marks, Msg, Outlet, Task};
 use crate::actor::{Actor, Context, Failure, Props};
 
 /// Names of this behaviour's counters.
@@ -25,6 +25,7 @@ pub(crate) struct Source {
     board: Arc<Board>,
     node: usize,
     knobs: Knobs<(Pattern, u64)>,
+    marks: Marks,
     out: Outlet,
     pacer: Option<Pacer>,
     owed: u64,
@@ -37,6 +38,7 @@ impl Source {
         let board = board.clone();
         Props::new(move || Source {
             knobs: Knobs::new(&board.nodes[node], |p| (Pattern::of(p), p.count("count"))),
+            marks: Marks::of(&board.plan.nodes[node].params),
             out: Outlet::new(&board, node, "out"),
             board: board.clone(),
             node,
@@ -83,7 +85,7 @@ impl Source {
         let mut sent = 0;
         while sent < self.owed.min(BATCH) && !self.held_back {
             let id = first + sent;
-            let task = Task::new(id, id as i64, cx.now());
+            let task = self.marks.mark(Task::new(id, id as i64, cx.now()));
             self.out.send(cx, task);
             sent += 1;
             self.held_back = cx.awaits_room();

@@ -2,14 +2,19 @@
 
 use std::time::Duration;
 
-use super::super::plan::Params;
+use super::super::plan::{Params, PlanNode};
 use super::Msg;
 use crate::actor::{Actor, Props};
 use crate::mailbox::{Mailbox, OverflowStrategy};
-use crate::supervise::{Backoff, Directive, FailureKind, RestartType, Strategy, Window};
+use crate::supervise::{Backoff, Directive, FailureKind, Limit, RestartType, Strategy, Window};
 
-/// Gives an actor what its node says of its mailbox and its restarts.
-pub(super) fn apply<A: Actor<Msg = Msg>>(params: &Params, props: Props<A>) -> Props<A> {
+/// Gives an actor what its node says of its mailbox, its restarts and its dispatcher.
+pub(super) fn apply<A: Actor<Msg = Msg>>(node: &PlanNode, props: Props<A>) -> Props<A> {
+    let params = &node.params;
+    let props = match &node.dispatcher {
+        Some(name) => props.dispatcher(name),
+        None => props,
+    };
     let restart_type = match params.text("restart") {
         "permanent" => RestartType::Permanent,
         "temporary" => RestartType::Temporary,
@@ -40,12 +45,7 @@ pub(super) fn strategy(params: &Params) -> Strategy {
         "gap" => Window::Gap,
         _ => Window::Sliding,
     });
-    let restarts = u32::try_from(params.count("max_restarts")).unwrap_or(u32::MAX);
-    let strategy = match params.text("limit") {
-        "lifetime" => strategy.lifetime(restarts),
-        "unlimited" => strategy.unlimited(),
-        _ => strategy.max_restarts(restarts, params.millis("within_ms")),
-    };
+    let strategy = Strategy { limit: budget(params), ..strategy };
     let strategy = match params.text("budget") {
         "shared" => strategy.shared_budget(),
         _ => strategy,
@@ -59,6 +59,16 @@ pub(super) fn strategy(params: &Params) -> Strategy {
         min => strategy.backoff(backoff(min, params)),
     };
     params.rows("rules").iter().fold(strategy, with_rule)
+}
+
+/// Reads how many restarts, or replacements, are allowed.
+pub(super) fn budget(params: &Params) -> Limit {
+    let count = u32::try_from(params.count("max_restarts")).unwrap_or(u32::MAX);
+    match params.text("limit") {
+        "lifetime" => Limit::Lifetime(count),
+        "unlimited" => Limit::Unlimited,
+        _ => Limit::Within { count, within: params.millis("within_ms") },
+    }
 }
 
 fn directive(params: &Params) -> Directive {

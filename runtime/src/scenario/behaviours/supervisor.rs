@@ -10,6 +10,7 @@ use super::bridge::Bridge;
 use super::collector::Collector;
 use super::door::Door;
 use super::front_end::FrontEnd;
+use super::machine::Machine;
 use super::master::Master;
 use super::source::Source;
 use super::spec::{apply, strategy};
@@ -40,16 +41,17 @@ impl Spawn for Context<'_, Supervisor> {
 /// Gives a node its actor; a node without one of its own, such as a router that stands behind none, is passed over.
 pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -> Result<(), SpawnError> {
     let plan = &board.plan.nodes[node];
-    let (name, params) = (plan.id.as_str(), &plan.params);
+    let name = plan.id.as_str();
     let actor = match plan.kind.name {
-        "source" => by.spawn(name, apply(params, Source::props(board, node)))?,
-        "master" => by.spawn(name, apply(params, Master::props(board, node)))?,
-        "worker" => by.spawn(name, apply(params, Worker::props(board, node)))?,
-        "collector" => by.spawn(name, apply(params, Collector::props(board, node)))?,
-        "front_end" => by.spawn(name, apply(params, FrontEnd::props(board, node)))?,
-        "supervisor" => by.spawn(name, apply(params, Supervisor::props(board, node)))?,
-        "to_stream" => by.spawn(name, apply(params, Bridge::props(board, node)))?,
-        "router" if board.plan.is_behind_router(node) => {
+        "source" => by.spawn(name, apply(plan, Source::props(board, node)))?,
+        "master" => by.spawn(name, apply(plan, Master::props(board, node)))?,
+        "worker" => by.spawn(name, apply(plan, Worker::props(board, node)))?,
+        "collector" => by.spawn(name, apply(plan, Collector::props(board, node)))?,
+        "front_end" => by.spawn(name, apply(plan, FrontEnd::props(board, node)))?,
+        "machine" => by.spawn(name, apply(plan, Machine::props(board, node)))?,
+        "supervisor" => by.spawn(name, apply(plan, Supervisor::props(board, node)))?,
+        "to_stream" => by.spawn(name, apply(plan, Bridge::props(board, node)))?,
+        "router" | "pool" if board.plan.has_door(node) => {
             by.spawn(&format!("{name}.door"), Door::props(board, node))?
         }
         _ => return Ok(()),
@@ -61,8 +63,9 @@ pub(crate) fn spawn_node(board: &Arc<Board>, node: usize, by: &mut impl Spawn) -
 /// Tells whether a node gets an actor by [`spawn_node`].
 pub(crate) fn has_actor(plan: &Plan, node: usize) -> bool {
     match plan.nodes[node].kind.name {
-        "source" | "master" | "worker" | "collector" | "front_end" | "supervisor" | "to_stream" => true,
-        "router" => plan.is_behind_router(node),
+        "source" | "master" | "worker" | "collector" | "front_end" | "machine" | "supervisor"
+        | "to_stream" => true,
+        "router" | "pool" => plan.has_door(node),
         _ => false,
     }
 }

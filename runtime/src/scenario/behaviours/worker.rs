@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::plan::Params;
+use super::board::NodeCell;
 use super::pace::Service;
 use super::{Board, Knobs, Msg, Outlet, Task};
 use crate::actor::{Actor, Context, Failure, Props};
+use crate::rng::Rng;
 
 /// Names of this behaviour's counters.
 pub(crate) const TALLIES: &[&str] =
@@ -34,11 +36,34 @@ struct Settings {
     stop_after: u64,
 }
 
+/// When handling a message fails.
 #[derive(Clone, Copy)]
-enum Fails {
+pub(super) enum Fails {
     Never,
     Nth(u64),
     PerMillion(u32),
+}
+
+impl Fails {
+    /// Reads `failure`, `nth` and `percent`.
+    pub(super) fn of(params: &Params) -> Self {
+        match params.text("failure") {
+            "nth" => Fails::Nth(params.count("nth").max(1)),
+            "probability" => Fails::PerMillion(params.per_million("percent")),
+            _ => Fails::Never,
+        }
+    }
+}
+
+/// Tells whether the message with this number fails, by the knobs or by hand.
+pub(super) fn fails(fails: Fails, served: u64, cell: &NodeCell, rng: &mut Rng) -> bool {
+    let broken = cell.takes_break();
+    let failed = match fails {
+        Fails::Never => false,
+        Fails::Nth(n) => served.is_multiple_of(n),
+        Fails::PerMillion(chance) => rng.chance_per_million(chance),
+    };
+    failed || broken
 }
 
 #[derive(Clone, Copy)]
@@ -51,11 +76,6 @@ enum Then {
 
 impl Settings {
     fn of(params: &Params) -> Self {
-        let fails = match params.text("failure") {
-            "nth" => Fails::Nth(params.count("nth").max(1)),
-            "probability" => Fails::PerMillion(params.per_million("percent")),
-            _ => Fails::Never,
-        };
         let then = match params.text("then") {
             "reply" => Then::Reply,
             "reply_after" => Then::ReplyAfter(params.millis("delay_ms")),
@@ -65,7 +85,7 @@ impl Settings {
         let blocks = params.text("cost") == "block";
         let (fail_starts, stop_after) = (params.count("fail_starts"), params.count("stop_after"));
         let (service, retry) = (Service::of(params), params.flag("retry"));
-        Settings { blocks, service, fails, retry, then, fail_starts, stop_after }
+        Settings { blocks, service, fails: Fails::of(params), retry, then, fail_starts, stop_after }
     }
 }
 
@@ -95,8 +115,9 @@ impl Worker {
             true => cx.block(time),
             false => cx.work(time),
         }
-        if self.fails(settings.fails, cx) {
-            self.board.nodes[self.node].add(FAILED, 1);
+        let cell = &self.board.nodes[self.node];
+        if fails(settings.fails, cell.add(SERVED, 1), cell, cx.rng()) {
+            cell.add(FAILED, 1);
             let text = format!("task {} failed", task.id);
             return Err(Failure::new("task", text).returning(Msg::Task(task)));
         }
@@ -117,18 +138,6 @@ impl Worker {
         Ok(())
     }
 
-    fn fails(&self, fails: Fails, cx: &mut Context<'_, Self>) -> bool {
-        let cell = &self.board.nodes[self.node];
-        let served = cell.add(SERVED, 1);
-        let broken = cell.takes_break();
-        let failed = match fails {
-            Fails::Never => false,
-            Fails::Nth(n) => served.is_multiple_of(n),
-            Fails::PerMillion(chance) => cx.rng().chance_per_million(chance),
-        };
-        failed || broken
-    }
-
     fn reply(&self, cx: &mut Context<'_, Self>, mut task: Task) {
         let cell = &self.board.nodes[self.node];
         let Some(reply) = task.reply.take() else {
@@ -136,17 +145,17 @@ impl Worker {
             return;
         };
         cell.add(REPLIED, 1);
-        if let Some(edge) = self.board.reply_edge(self.node, &reply) {
-            self.board.edges[edge].add(1);
-        }
-        cx.tell(&reply.to, Msg::Answer(task));
+        reply.answer(cx, &self.board, self.node, task);
     }
 }
 
 impl Actor for Worker {
     type Msg = Msg;
 
-    fn started(&mut self, _cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+    fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        if cx.incarnation() == 1 && self.board.plan.nodes[self.node].kind.name == "pool" {
+            self.board.join(self.node, cx.myself().any());
+        }
         let failing = self.knobs.get(&self.board.nodes[self.node]).fail_starts;
         let cell = &self.board.nodes[self.node];
         if cell.tally(FAILED_STARTS) >= failing {
@@ -158,7 +167,10 @@ impl Actor for Worker {
 
     fn receive(&mut self, cx: &mut Context<'_, Self>, message: Msg) -> Result<(), Failure> {
         match message {
-            Msg::Task(task) => self.serve(cx, task)?,
+            Msg::Task(mut task) => {
+                self.board.arrived(self.node, &mut task);
+                self.serve(cx, task)?;
+            }
             Msg::Due(task) => self.reply(cx, task),
             Msg::Rejected => {
                 self.board.nodes[self.node].add(REJECTED, 1);

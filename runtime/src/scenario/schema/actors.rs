@@ -1,14 +1,16 @@
 //! The kinds that exchange messages, and the group that supervises them.
 
-use super::param::choice;
+use super::machine;
+use super::param::{choice, find, join};
+use super::routers;
 use super::supervision::{HOLD, RESTART, STRATEGY};
 use super::{Carries::Message, Carries::Stream, Direction::In, Direction::Out};
 use super::{Family, Kind, Param, Port, Scale, port};
 
 const HOUR: f64 = 3_600_000.0;
 
-pub(super) static KINDS: [Kind; 9] =
-    [SOURCE, MASTER, ROUTER, WORKER, FRONT_END, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
+pub(super) static KINDS: [Kind; 11] =
+    [SOURCE, MASTER, ROUTER, POOL, WORKER, FRONT_END, MACHINE, COLLECTOR, SUPERVISOR, TO_STREAM, TO_ACTOR];
 
 const IN: Port = port("in", In, Message, "messages to handle").many().optional();
 const OUT: Port = port("out", Out, Message, "messages it sends");
@@ -41,10 +43,32 @@ const SOURCE: Kind = Kind {
             .when("pattern", &["burst"])
             .slider(1.0, 10_000.0, Scale::Log),
         Param::int("count", "Count", (0, 1_000_000_000), 0, "sends no more after so many; 0 = never"),
+        KEYS,
+        URGENT_EVERY,
         RESTART,
         HOLD,
     ],
 };
+
+const MARKS: &str = "Its messages";
+
+const KEYS: Param = Param::int(
+    "keys",
+    "Different keys",
+    (0, 1_000_000),
+    0,
+    "how many things its messages are about, in turn; 0 = each about another one",
+)
+.section(MARKS);
+
+const URGENT_EVERY: Param = Param::int(
+    "urgent_every",
+    "Urgent every",
+    (0, 1_000_000),
+    0,
+    "each so many-th is urgent, which state machines can see; 0 = none",
+)
+.section(MARKS);
 
 const MASTER: Kind = Kind {
     name: "master",
@@ -100,6 +124,8 @@ const MASTER: Kind = Kind {
             0.0,
             "abort if not done by then; 0 = never",
         ),
+        KEYS,
+        URGENT_EVERY,
         RESTART,
         HOLD,
     ],
@@ -111,19 +137,19 @@ const ROUTER: Kind = Kind {
     title: "Router",
     doc: "gives each message to one of its routees, or to all; routed in the sender",
     ports: &[IN, port("out", Out, Message, "the routees").many()],
-    params: &[Param::choice(
-        "logic",
-        "Logic",
-        &[
-            choice("round_robin", "Round robin"),
-            choice("random", "Random"),
-            choice("smallest_mailbox", "Smallest mailbox"),
-            choice("broadcast", "Broadcast"),
-        ],
-        "round_robin",
-        "how a routee is chosen",
-    )],
+    params: &routers::ROUTER,
 };
+
+const POOL: Kind = Kind {
+    name: "pool",
+    family: Family::Actor,
+    title: "Router pool",
+    doc: "a router that makes its own workers, supervises them, and replaces those that end",
+    ports: &[IN, port("out", Out, Message, "what its workers forward").needed_when("then", &["forward"])],
+    params: &POOL_PARAMS,
+};
+
+static POOL_PARAMS: [Param; 3 + 6 + WORK.len() + 8] = routers::pool(&WORK);
 
 const WORKER: Kind = Kind {
     name: "worker",
@@ -131,83 +157,80 @@ const WORKER: Kind = Kind {
     title: "Worker",
     doc: "spends its service time on each message, may fail, then forwards or replies",
     ports: &[IN, port("out", Out, Message, "what it forwards").needed_when("then", &["forward"])],
-    params: &[
-        Param::choice(
-            "cost",
-            "Spends",
-            &[choice("work", "CPU time"), choice("block", "A blocking call")],
-            "work",
-            "whether the service time is computing or waiting; both occupy a core of the run",
-        ),
-        SERVICE,
-        Param::millis("mean_ms", "Service time", (0.0, HOUR), 10.0, "mean time per message").live().slider(
-            0.0,
-            2_000.0,
-            Scale::Linear,
-        ),
-        Param::choice(
-            "failure",
-            "Fails",
-            &[choice("none", "Never"), choice("nth", "Every nth"), choice("probability", "By chance")],
-            "none",
-            "when handling a message fails",
-        )
-        .live()
-        .fault(),
-        Param::int(
-            "nth",
-            "Every",
-            (1, 1_000_000),
-            10,
-            "each so many-th message fails, counted over restarts",
-        )
+    params: &WORK,
+};
+
+/// The settings of a worker, alone or in a pool.
+const WORK: [Param; 15] = [
+    Param::choice(
+        "cost",
+        "Spends",
+        &[choice("work", "CPU time"), choice("block", "A blocking call")],
+        "work",
+        "whether the service time is computing or waiting; both occupy a core of the run",
+    ),
+    SERVICE,
+    Param::millis("mean_ms", "Service time", (0.0, HOUR), 10.0, "mean time per message").live().slider(
+        0.0,
+        2_000.0,
+        Scale::Linear,
+    ),
+    Param::choice(
+        "failure",
+        "Fails",
+        &[choice("none", "Never"), choice("nth", "Every nth"), choice("probability", "By chance")],
+        "none",
+        "when handling a message fails",
+    )
+    .live()
+    .fault(),
+    Param::int("nth", "Every", (1, 1_000_000), 10, "each so many-th message fails, counted over restarts")
         .live()
         .fault()
         .when("failure", &["nth"])
         .slider(1.0, 100.0, Scale::Log),
-        Param::num("percent", "Chance", (0.0, 100.0), 10.0, "share of messages that fail")
-            .unit("%")
-            .live()
-            .fault()
-            .when("failure", &["probability"])
-            .slider(0.0, 100.0, Scale::Linear),
-        Param::flag("retry", "Retry", false, "forward the failing message to itself before a restart"),
-        Param::choice(
-            "then",
-            "Then",
-            &[
-                choice("forward", "Forwards it"),
-                choice("reply", "Replies"),
-                choice("reply_after", "Replies later"),
-                choice("absorb", "Keeps it"),
-            ],
-            "forward",
-            "what it does with a handled message",
-        ),
-        Param::millis(
-            "delay_ms",
-            "Later by",
-            (0.0, HOUR),
-            1_000.0,
-            "a timer that runs between the message and its reply",
-        )
+    Param::num("percent", "Chance", (0.0, 100.0), 10.0, "share of messages that fail")
+        .unit("%")
         .live()
-        .when("then", &["reply_after"])
-        .slider(0.0, 10_000.0, Scale::Linear),
-        Param::int("fail_starts", "Failed starts", (0, 1_000), 0, "its first so many starts fail").fault(),
-        Param::int(
-            "stop_after",
-            "Stops itself after",
-            (0, 1_000_000_000),
-            0,
-            "ends by itself each time that it has handled so many more; 0 = never",
-        ),
-        CAPACITY,
-        OVERFLOW,
-        RESTART,
-        HOLD,
-    ],
-};
+        .fault()
+        .when("failure", &["probability"])
+        .slider(0.0, 100.0, Scale::Linear),
+    Param::flag("retry", "Retry", false, "forward the failing message to itself before a restart"),
+    Param::choice(
+        "then",
+        "Then",
+        &[
+            choice("forward", "Forwards it"),
+            choice("reply", "Replies"),
+            choice("reply_after", "Replies later"),
+            choice("absorb", "Keeps it"),
+        ],
+        "forward",
+        "what it does with a handled message",
+    ),
+    Param::millis(
+        "delay_ms",
+        "Later by",
+        (0.0, HOUR),
+        1_000.0,
+        "a timer that runs between the message and its reply",
+    )
+    .live()
+    .when("then", &["reply_after"])
+    .slider(0.0, 10_000.0, Scale::Linear),
+    Param::int("fail_starts", "Failed starts", (0, 1_000), 0, "its first so many starts fail").fault(),
+    Param::int(
+        "stop_after",
+        "Stops itself after",
+        (0, 1_000_000_000),
+        0,
+        "ends by itself each time that it has handled so many more; 0 = never",
+    ),
+    CAPACITY,
+    OVERFLOW,
+    RESTART,
+    HOLD,
+];
 
 const SERVICE: Param = Param::choice(
     "service",
@@ -295,6 +318,21 @@ const FRONT_END: Kind = Kind {
         HOLD,
     ],
 };
+
+const MACHINE: Kind = Kind {
+    name: "machine",
+    family: Family::Actor,
+    title: "State machine",
+    doc: "is in one of its states, and does with a message what the state says",
+    ports: &[IN, port("out", Out, Message, "what it forwards").optional()],
+    params: &MACHINE_PARAMS,
+};
+
+static MACHINE_PARAMS: [Param; 3 + 3 + 4] = join(&[
+    &machine::MACHINE,
+    &[find(&WORK, "failure"), find(&WORK, "nth"), find(&WORK, "percent")],
+    &[CAPACITY, OVERFLOW, RESTART, HOLD],
+]);
 
 const SUPERVISOR: Kind = Kind {
     name: "supervisor",

@@ -8,13 +8,15 @@
 //! It does not know positions, colours or locales; `title` and `doc` are the English texts.
 
 mod actors;
+mod machine;
 mod param;
+mod routers;
 mod streams;
 mod supervision;
 mod system;
 
 pub use param::{Choice, Condition, Param, ParamType, Preset, Scale};
-pub use system::SETTINGS;
+pub use system::{BUILT_IN, DISPATCHER, DISPATCHERS, DISPATCHERS_MAX, SETTINGS};
 
 /// What a kind is, which decides where the palette lists it and where it may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -137,6 +139,11 @@ impl Kind {
         self.params.iter().find(|p| p.key == key)
     }
 
+    /// Tells whether a node of this kind may name a dispatcher.
+    pub fn may_have_dispatcher(&self) -> bool {
+        self.family != Family::Stream && !matches!(self.name, "router" | "to_actor")
+    }
+
     /// Tells whether a node of this kind may name a supervisor as its parent.
     pub fn may_have_parent(&self) -> bool {
         matches!(self.family, Family::Actor | Family::Group)
@@ -200,7 +207,10 @@ mod tests {
 
     #[test]
     fn every_default_is_within_its_own_bounds() {
-        for (name, params) in kinds().map(|k| (k.name, k.params)).chain([("settings", &SETTINGS[..])]) {
+        for (name, params) in kinds()
+            .map(|k| (k.name, k.params))
+            .chain([("settings", &SETTINGS[..]), ("dispatchers", &DISPATCHER[..])])
+        {
             for p in params {
                 let columns = if let ParamType::List { columns, .. } = p.ty { columns } else { &[] };
                 for p in std::iter::once(p).chain(columns) {

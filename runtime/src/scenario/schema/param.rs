@@ -243,6 +243,42 @@ fn brief(value: &Value) -> String {
     }
 }
 
+/// Joins lists of parameters into one; N is the sum of their lengths.
+pub(super) const fn join<const N: usize>(parts: &[&[Param]]) -> [Param; N] {
+    let mut joined = [parts[0][0]; N];
+    let (mut part, mut at) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].len() {
+            joined[at] = parts[part][i];
+            (i, at) = (i + 1, at + 1);
+        }
+        part += 1;
+    }
+    assert!(at == N, "N is not the sum of the lengths");
+    joined
+}
+
+/// Finds a parameter by its key.
+pub(super) const fn find(list: &[Param], key: &str) -> Param {
+    let mut i = 0;
+    while i < list.len() {
+        if same(list[i].key.as_bytes(), key.as_bytes()) {
+            return list[i];
+        }
+        i += 1;
+    }
+    panic!("no parameter has this key")
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 /// Constructors and modifiers of the tables in this module's siblings.
 impl Param {
     const fn new(
@@ -304,6 +340,15 @@ impl Param {
         doc: &'static str,
     ) -> Param {
         Param::new(key, title, doc, ParamType::Bool, Preset::Bool(default))
+    }
+
+    pub(super) const fn name(
+        key: &'static str,
+        title: &'static str,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Param {
+        Param::new(key, title, doc, ParamType::Name, Preset::Text(default))
     }
 
     pub(super) const fn text(

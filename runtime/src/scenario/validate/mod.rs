@@ -5,7 +5,9 @@
 //! I3 an edge is judged by [`wire_fault`] alone, whether it is read from a file or being dragged.
 
 mod connect;
+mod dispatchers;
 mod edges;
+mod machines;
 mod nodes;
 mod streams;
 
@@ -42,10 +44,14 @@ pub fn validate(scenario: &Scenario) -> Result<Plan, Vec<DocError>> {
     let mut errors = Vec::new();
     settings(scenario, &mut errors);
     let graph = Graph::new(scenario);
+    dispatchers::check(&graph, &mut errors);
     nodes::check(&graph, &mut errors);
     edges::check(&graph, &mut errors);
     let mut plan = graph.plan();
     streams::check(&mut plan, &mut errors);
+    if errors.is_empty() {
+        machines::check(&plan, &mut errors);
+    }
     match errors.is_empty() {
         true => Ok(plan),
         false => Err(capped(errors)),
@@ -113,7 +119,14 @@ impl<'a> Graph<'a> {
             let params = Params::resolve(kind.params, &n.params);
             nodes.push((
                 n.parent.as_deref(),
-                PlanNode { id: n.id.clone(), label, kind, parent: None, params },
+                PlanNode {
+                    id: n.id.clone(),
+                    label,
+                    kind,
+                    parent: None,
+                    dispatcher: n.dispatcher.clone(),
+                    params,
+                },
             ));
         }
         let place = |id: &str| self.node(id).and_then(|i| places[i]);
@@ -125,6 +138,7 @@ impl<'a> Graph<'a> {
             workers: self.doc.workers,
             throughput: self.doc.throughput,
             batch: self.doc.batch,
+            dispatchers: dispatchers::resolve(self),
             settings: Params::resolve(&schema::SETTINGS, &self.doc.settings),
             nodes: nodes.into_iter().map(resolve).collect(),
             edges: self.doc.edges.iter().filter_map(|e| self.plan_edge(e, &place)).collect(),

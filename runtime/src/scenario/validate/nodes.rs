@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::document::Node;
 use super::super::error::{DocError, Place, short};
 use super::super::schema::{self, Family, Kind, Param};
-use super::{Graph, LABEL_CHARS_MAX, is_id};
+use super::{Graph, LABEL_CHARS_MAX, dispatchers, is_id};
 
 /// The most supervisors above one another.
 const DEPTH_MAX: usize = 64;
@@ -19,6 +19,7 @@ pub(super) fn check(graph: &Graph<'_>, errors: &mut Vec<DocError>) {
             Some(kind) => {
                 values(kind.params, kind.name, &node.params, &|key| Place::param(&node.id, key), errors);
                 parent(graph, kind, node, errors);
+                dispatchers::of_node(graph, kind, node, errors);
             }
             None => errors.push(unknown_kind(node)),
         }

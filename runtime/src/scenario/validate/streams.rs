@@ -12,6 +12,7 @@ const REPLIES_MAX: usize = 20_000;
 /// Finds chains and replies, and writes them into the plan.
 pub(super) fn check(plan: &mut Plan, errors: &mut Vec<DocError>) {
     settings(plan, errors);
+    sizes(plan, errors);
     let wires = Wires::of(plan);
     let heads: Vec<usize> = (0..plan.nodes.len()).filter(|&i| is_stream_source(plan, i)).collect();
     plan.chains = heads.into_iter().map(|head| walk(head, &wires.next)).collect();
@@ -63,10 +64,19 @@ impl Wires {
 }
 
 fn settings(plan: &Plan, errors: &mut Vec<DocError>) {
-    for n in plan.nodes.iter().filter(|n| n.kind.name == "supervisor") {
+    for n in plan.nodes.iter().filter(|n| matches!(n.kind.name, "supervisor" | "pool")) {
         if n.params.millis("backoff_min_ms") > n.params.millis("backoff_max_ms") {
             let place = Place::param(&n.id, "backoff_min_ms");
             errors.push(DocError::new(place, "must not be more than backoff_max_ms"));
+        }
+    }
+}
+
+/// A resizer's bounds are in order.
+fn sizes(plan: &Plan, errors: &mut Vec<DocError>) {
+    for n in plan.nodes.iter().filter(|n| n.kind.name == "pool" && n.params.text("resizer") != "none") {
+        if n.params.count("size_min") > n.params.count("size_max") {
+            errors.push(DocError::new(Place::param(&n.id, "size_min"), "must not be more than size_max"));
         }
     }
 }
@@ -116,8 +126,11 @@ fn circles_of_routers(plan: &Plan, wires: &Wires, errors: &mut Vec<DocError>) {
 fn replies(plan: &Plan, wires: &Wires) -> Vec<(usize, usize)> {
     let kind = |i: usize| plan.nodes[i].kind.name;
     let then = |i: usize| plan.nodes[i].params.text("then");
-    let passes = |i: usize| kind(i) == "router" || (kind(i) == "worker" && then(i) == "forward");
-    let replies = |i: usize| kind(i) == "front_end" || (kind(i) == "worker" && then(i).starts_with("reply"));
+    let works = |i: usize| matches!(kind(i), "worker" | "pool");
+    let passes = |i: usize| matches!(kind(i), "router" | "machine") || (works(i) && then(i) == "forward");
+    // A router that asks hands the answer on; so does a pool of that kind, whatever its workers do.
+    let replies =
+        |i: usize| kind(i) == "front_end" || plan.asks(i) || (works(i) && then(i).starts_with("reply"));
     let mut found = Vec::new();
     for asker in (0..plan.nodes.len()).filter(|&i| matches!(kind(i), "master" | "front_end")) {
         let reached = reach(wires, asker, &passes);
