@@ -18,6 +18,7 @@ pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
 pub(crate) mod context;
+mod deadlock;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
@@ -29,11 +30,14 @@ mod handlers;
 pub(crate) mod head;
 pub(crate) mod letters;
 pub(crate) mod life;
+pub(crate) mod line;
+mod order;
 mod outbox;
 pub(crate) mod path;
 mod placement;
 pub(crate) mod queue;
 mod receive_timeout;
+mod room;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -46,7 +50,7 @@ pub(crate) mod watch;
 use std::fmt;
 use std::sync::Arc;
 
-pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
+pub use actor_ref::{ActorRef, AnyRef, Recipient, Tell, TellError, Via};
 pub use budget::Shutdown;
 pub use context::Context;
 pub use failure::Failure;
@@ -55,12 +59,14 @@ pub use handlers::{BecomeError, Handler};
 pub use letters::{DeadLetter, DeadLetterLog};
 pub use path::SpawnError;
 pub use receive_timeout::ReceiveTimeout;
+pub use room::{Permit, Permits, Reserve, Send, SendError};
 pub use shared::Exit;
 pub use stash::StashFull;
 pub use timers::{Key, MissedTicks, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
 use crate::mailbox::Mailbox;
+use crate::mailbox::order::Rules;
 use crate::supervise::{Backoff, RestartType, Strategy};
 
 /// Something that handles messages one at a time.
@@ -145,6 +151,7 @@ pub struct Props<A: Actor> {
     pub(crate) factory: Factory<A>,
     pub(crate) strategy: Strategy,
     pub(crate) mailbox: Mailbox,
+    pub(crate) rules: Rules<A::Msg>,
     pub(crate) restart_type: RestartType,
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
@@ -171,6 +178,7 @@ impl<A: Actor> Props<A> {
             factory: Arc::new(factory),
             strategy: Strategy::one_for_one(),
             mailbox: Mailbox::default(),
+            rules: Rules::default(),
             restart_type: RestartType::Transient,
             backoff: None,
             keep: None,
@@ -189,7 +197,7 @@ impl<A: Actor> Props<A> {
         self
     }
 
-    /// Gives the actor this mailbox; the default is unbounded.
+    /// Gives the actor this mailbox; the default is [`Mailbox::budgeted`].
     pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
         self.mailbox = mailbox;
         self
@@ -242,6 +250,7 @@ impl<A: Actor> Clone for Props<A> {
             factory: self.factory.clone(),
             strategy: self.strategy.clone(),
             mailbox: self.mailbox,
+            rules: self.rules,
             restart_type: self.restart_type,
             backoff: self.backoff,
             keep: self.keep,
