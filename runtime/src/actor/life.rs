@@ -1,4 +1,4 @@
-//! One actor's life behind its cell: the activation loop, and every step of its life cycle.
+//! One actor's life behind its cell: every step of its life cycle. What a worker runs of it is in `activation`.
 //!
 //! ```text
 //!  New ──Start──▶ Running ◀──Continue── Failed ──Halt──▶ Halting ──children gone──▶ Halted ──Begin──▶ Running
@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, MESSAGE_DROP, signal};
+use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
 use super::failure::{Failure, Report, catch};
 use super::handlers::Handler;
@@ -27,14 +27,13 @@ use super::tasks::Tasks;
 use super::timers::Timers;
 use super::watch::Watching;
 use super::{Actor, Props};
-use crate::dispatch::{Next, Run, Worker};
+use crate::dispatch::Worker;
 use crate::id::ActorId;
 use crate::mailbox::Envelope;
 use crate::observe::{EventKind, StopReason};
 use crate::rng::Rng;
 use crate::supervise::{FailureKind, RestartType};
 use crate::sync::Ordering;
-use crate::time::Instant;
 
 /// The behaviour of a cell: an actor, or the room for one.
 pub(crate) struct Life<A: Actor> {
@@ -139,7 +138,7 @@ impl<A: Actor> Life<A> {
     }
 
     /// Handles signals until one has run user code or none is left; true if one has.
-    fn signals(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
+    pub(super) fn signals(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
         while let Some(next) = cell.mailbox.next_signal() {
             if self.signal(cell, next, worker) == Ran::UserCode {
                 return Ran::UserCode;
@@ -418,95 +417,5 @@ impl<M> Own<M> {
     /// I2: says whether a user message may be handled now.
     pub(super) fn readable(&self) -> bool {
         self.phase == Phase::Running && self.suspends == 0 && self.outbox.is_empty() && !self.stop_asked
-    }
-}
-
-impl<A: Actor> Behaviour<A::Msg> for Life<A> {
-    fn activate(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) -> Next {
-        let head = &cell.head;
-        let outer = head.shared.log.set_current(head.id);
-        head.enter(run.worker);
-        let before = run.worker.running.set(head.id);
-        if head.under_watch.load(Ordering::Relaxed) {
-            head.clock_on(&(cell.clone() as Arc<dyn AnyCell>));
-        }
-        self.turns(cell, run);
-        head.leave();
-        run.worker.running.set(before);
-        head.shared.log.set_current(outer);
-        // A run that charged time lasts until then: nobody may be let in before, so the mailbox stays scheduled.
-        match head.shared.dispatcher.later() {
-            Some(until) if self.own.phase != Phase::Ended => {
-                head.hold_run(true);
-                head.hold(&(cell.clone() as Arc<dyn AnyCell>), until);
-                Next::Busy
-            }
-            _ => self.finish(cell),
-        }
-    }
-
-    fn finish(&mut self, cell: &Arc<Cell<A::Msg>>) -> Next {
-        if self.own.phase == Phase::Ended {
-            return Next::Idle;
-        }
-        self.own.slim_batch(cell);
-        if cell.head.under_watch.load(Ordering::Relaxed) {
-            cell.head.clock_off();
-        }
-        cell.head.hold_run(false);
-        match cell.mailbox.finish(!self.own.batch.is_empty()) {
-            false if cell.rest(self.own.readable()) => Next::Yield,
-            false => Next::Idle,
-            true if self.own.quota > 0 && self.own.readable() => Next::More,
-            true => Next::Yield,
-        }
-    }
-
-    fn batch(&self) -> (usize, Option<Instant>) {
-        (self.own.batch.len(), self.own.batch.front().map(|envelope| envelope.at))
-    }
-
-    fn outbox(&self) -> usize {
-        self.own.outbox.len()
-    }
-
-    fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<A::Msg>>>> {
-        self.own.readable().then_some(&mut self.own.batch)
-    }
-
-    fn doing(&self) -> Option<Arc<str>> {
-        self.own.doing.clone()
-    }
-}
-
-impl<A: Actor> Life<A> {
-    /// Handles signals and messages up to the run's limit, and to the end of the activation's batch.
-    fn turns(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) {
-        let mut fresh = run.fresh;
-        loop {
-            if self.signals(cell, run.worker) == Ran::UserCode {
-                run.limit = run.limit.saturating_sub(1);
-            } else if run.limit == 0 || !self.own.readable() {
-                return;
-            } else {
-                self.own.refill(cell, fresh);
-                fresh = false;
-                let next = (self.own.quota > 0).then(|| self.own.batch.pop_front()).flatten();
-                let Some(envelope) = next else {
-                    self.own.quota = 0;
-                    return;
-                };
-                self.own.quota -= 1;
-                if self.receive(cell, envelope, run.worker) == Ran::UserCode {
-                    run.limit -= 1;
-                }
-            }
-            if let Some(ns) = run.worker.overdue() {
-                cell.head.ran_long(ns);
-            }
-            if run.limit == 0 {
-                return;
-            }
-        }
     }
 }

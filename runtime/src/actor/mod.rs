@@ -9,9 +9,10 @@
 //!                           │                       │ Stop                              (a new instance)
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
-//! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `run`, `ending`, `conduct`,
+//! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `activation`, `run`, `ending`, `conduct`,
 //! `context`, `handlers`, `timers`, `receive_timeout`, `stash`, `watch`, `outbox`, `placement`, `feed`, `letters`, `groups`.
 
+mod activation;
 mod actor_ref;
 pub(crate) mod budget;
 pub(crate) mod cell;
