@@ -8,6 +8,7 @@ use std::time::Duration;
 use common::{hush_planned_panics, wait_until};
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
 use footlights::mailbox::{Mailbox, OverflowStrategy};
+use footlights::observe::DropReason;
 use footlights::pattern::{AskError, Reply};
 use footlights::routing::Router;
 use footlights::supervise::{Backoff, FailureKind};
@@ -219,9 +220,7 @@ fn a2_a_reply_that_is_forwarded_to_an_actor_that_dies_is_settled_at_once() {
         wait_until(system, "the question to be passed on", || first.queued() + third.queued() == 0);
         third.stop();
         let start = system.now();
-        let outcome = system.block_on(ask);
-        // The runtime cannot see who dropped it: it was not answered, and that is said at once.
-        assert!(matches!(outcome, Err(AskError::Stopped | AskError::NoReply)), "{outcome:?}");
+        assert_eq!(system.block_on(ask), Err(AskError::Stopped));
         assert!(system.now() - start < MS * 1_000);
     });
 }
@@ -422,5 +421,158 @@ fn a_handle_in_a_failing_message_that_is_handed_on_may_still_be_answered() {
     on_each_dispatcher(|system| {
         let saver = system.spawn("saver", Props::new(|| Saver)).expect("a free name");
         assert_eq!(system.block_on(saver.ask(|reply| reply, LONG)), Ok(11));
+    });
+}
+
+#[test]
+fn a2_a_handle_that_was_passed_on_has_the_fate_of_the_run_that_dropped_it() {
+    hush_planned_panics();
+    type Passed = fn(Question) -> Msg;
+    let cases: [(Passed, AskError); 3] = [
+        (Msg::Forget, AskError::NoReply),
+        (Msg::Fail, AskError::HandlerFailed(FailureKind::Error)),
+        (Msg::Panic, AskError::HandlerFailed(FailureKind::Panic)),
+    ];
+    for (pass, outcome) in cases {
+        on_each_dispatcher(|system| {
+            let probe = Probe::new(system, "probe");
+            let (first, third) = (oracle(system, &probe, "first"), oracle(system, &probe, "third"));
+            let to = third.clone();
+            let make = move |reply| {
+                Msg::Run(Box::new(move |cx, _| {
+                    cx.tell(&to, pass(reply));
+                    Ok(())
+                }))
+            };
+            assert_eq!(promptly(system, &first, make), Err(outcome));
+            assert_eq!(first.any().snapshot().restarts, 0);
+        });
+    }
+}
+
+#[test]
+fn a2_a_handle_that_a_failing_state_held_died_of_its_failure() {
+    hush_planned_panics();
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let oracle = oracle(system, &probe, "oracle");
+        let ask = oracle.ask(Msg::Keep, LONG);
+        wait_until(system, "the question to be kept", || oracle.queued() == 0);
+        run(&oracle, |_, _| panic!("planned: with a question open"));
+        assert_eq!(system.block_on(ask), Err(AskError::HandlerFailed(FailureKind::Panic)));
+    });
+}
+
+#[test]
+fn a2_a_passed_on_question_learns_why_it_was_dropped() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        for (name, overflow, outcome) in [
+            ("new", OverflowStrategy::DropNew, AskError::Dropped(DropReason::MailboxFull)),
+            ("old", OverflowStrategy::DropOldest, AskError::Dropped(DropReason::Evicted)),
+            ("reject", OverflowStrategy::RejectToSender, AskError::Full),
+        ] {
+            let bounded = props(&probe).mailbox(Mailbox::bounded(1, overflow));
+            let full = system.spawn(name, bounded).expect("a free name");
+            wait_until(system, "the start", || full.any().snapshot().incarnation == 1);
+            wait_until(system, "rest", || full.queued() == 0);
+            let asked = oracle(system, &probe, &format!("asked-{name}"));
+            let to = full.clone();
+            let question = asked.ask(
+                move |reply| {
+                    Msg::Run(Box::new(move |_, _| {
+                        run(&to, move |cx, _| {
+                            let me = cx.myself();
+                            match overflow {
+                                OverflowStrategy::DropOldest => {
+                                    cx.tell(&me, Msg::Keep(reply));
+                                    cx.tell(&me, Msg::AnswerKept(0));
+                                }
+                                _ => {
+                                    cx.tell(&me, Msg::AnswerKept(0));
+                                    cx.tell(&me, Msg::Keep(reply));
+                                }
+                            }
+                            Ok(())
+                        });
+                        Ok(())
+                    }))
+                },
+                LONG,
+            );
+            assert_eq!(system.block_on(question), Err(outcome), "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_worker_must_not_wait_for_an_answer() {
+    let pool = || ActorSystem::builder("block").pool().workers(2);
+    for builder in [pool(), ActorSystem::builder("block").stepper()] {
+        let system = Arc::new(builder.build().expect("good settings"));
+        let probe = Probe::new(&system, "probe");
+        let oracle = oracle(&system, &probe, "oracle");
+        let answer = system.ask_blocking(&oracle, |reply| Msg::Answer(3, reply), LONG);
+        assert_eq!(answer, Ok(3), "from outside");
+        let (inside, to) = (Arc::downgrade(&system), oracle.clone());
+        run(&oracle, move |_, oracle| {
+            let system = inside.upgrade().expect("it is held below");
+            let outcome = system.ask_blocking(&to, |reply| Msg::Answer(3, reply), LONG);
+            oracle.out.tell(outcome);
+            Ok(())
+        });
+        assert_eq!(probe.expect(&system), Err(AskError::WouldBlock));
+        assert_eq!(system.snapshot().asks.asks, 1);
+        wait_until(&system, "the end of the run", || Arc::strong_count(&system) == 1);
+    }
+}
+
+#[test]
+fn a_question_without_a_deadline_that_is_held_outside_ends_with_the_system() {
+    for stepper in [true, false] {
+        let builder = ActorSystem::builder("end");
+        let builder = if stepper { builder.stepper() } else { builder.pool().workers(1) };
+        let system = builder.build().expect("good settings");
+        let probe = Probe::new(&system, "probe");
+        let oracle = oracle(&system, &probe, "oracle");
+        let outside = Arc::new(Mutex::new(None));
+        let held = outside.clone();
+        let ask = oracle.ask(
+            move |reply| {
+                Msg::Run(Box::new(move |_, _| {
+                    *held.lock().unwrap() = Some(reply);
+                    Ok(())
+                }))
+            },
+            Duration::MAX,
+        );
+        wait_until(&system, "the handle", || outside.lock().unwrap().is_some());
+        system.shutdown(LONG).expect("an end");
+        assert_eq!(system.block_on(ask), Err(AskError::Shutdown));
+        assert_eq!(system.snapshot().asks.pending, 0);
+        assert!(!outside.lock().unwrap().take().expect("it is held").send(1), "too late");
+    }
+}
+
+#[test]
+fn a_handle_that_is_dropped_outside_of_all_runs_is_no_reply_at_once() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let oracle = oracle(system, &probe, "oracle");
+        let kept: Arc<Mutex<Option<Question>>> = Arc::default();
+        let outside = kept.clone();
+        let ask = oracle.ask(
+            move |reply| {
+                Msg::Run(Box::new(move |_, _| {
+                    *outside.lock().unwrap() = Some(reply);
+                    Ok(())
+                }))
+            },
+            LONG,
+        );
+        wait_until(system, "the handle", || kept.lock().unwrap().is_some());
+        wait_until(system, "rest", || system.is_quiet());
+        drop(kept.lock().unwrap().take());
+        assert_eq!(system.block_on(ask), Err(AskError::NoReply));
     });
 }

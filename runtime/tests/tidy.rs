@@ -79,7 +79,11 @@ const LIMIT: usize = 500;
 const BANNED: &[(&str, &[&str], &str)] = &[
     ("std::thread::spawn", &[], "threads belong to the pool"),
     ("thread::Builder", &["dispatch/pool.rs"], "threads belong to the pool"),
-    ("thread::current", &["dispatch/pool.rs"], "nothing may be decided by the thread that runs it"),
+    (
+        "thread::current",
+        &["dispatch/pool.rs", "dispatch/running.rs"],
+        "nothing may be decided by the thread that runs it",
+    ),
     ("thread::sleep", &["dispatch/pool.rs"], "only `block` may occupy a thread"),
     ("thread_local!", &[], "there is no ambient context"),
     ("Instant::now", &["time/system.rs"], "there is one clock"),

@@ -330,7 +330,7 @@ fn b_an_aggregator_whose_part_is_lost_gives_up_and_its_client_hears() {
     assert_eq!(lost.len(), 4);
     // An aggregator that is made while services keep all eight threads begins its patience when one is free.
     let in_time = |took: Duration| (PATIENCE..=PATIENCE + SERVICE).contains(&took);
-    let gave_up = |(answer, took): &&(_, Duration)| *answer == Err(AskError::NoReply) && in_time(*took);
+    let gave_up = |(answer, took): &&(_, Duration)| *answer == Err(AskError::Stopped) && in_time(*took);
     assert_eq!(lost.iter().filter(|one| gave_up(one)).count(), 4, "{lost:?}");
     drop(heard);
     check_end(&system);

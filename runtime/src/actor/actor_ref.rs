@@ -4,10 +4,7 @@
 //! [`Context::tell`](super::Context::tell), which wakes the receiver on the same worker; `tell` itself works from anywhere.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use super::cell::{AnyCell, Cell, signal};
 use super::doors::{Door, Refusal};
@@ -16,7 +13,6 @@ use super::outbox::Outbox;
 use super::signal::Signal;
 use crate::dispatch::Worker;
 use crate::id::ActorId;
-use crate::mailbox::{OverflowStrategy, Ticket};
 use crate::observe::{ActorSnapshot, StopReason};
 
 /// Names one actor that understands `M`. Cheap to clone; equal if it is the same actor; outlives restarts, not the stop.
@@ -42,27 +38,6 @@ impl<M> fmt::Display for TellError<M> {
 }
 
 impl<M: fmt::Debug> std::error::Error for TellError<M> {}
-
-/// Says why a waiting send gave up; the message comes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SendError<M> {
-    /// The actor has ended.
-    Closed(M),
-    /// There is no room, and the mailbox's policy is to say so at once (RejectToSender).
-    Full(M),
-}
-
-impl<M> fmt::Display for SendError<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SendError::Closed(_) => write!(f, "the actor has ended"),
-            SendError::Full(_) => write!(f, "the mailbox is full"),
-        }
-    }
-}
-
-impl<M: fmt::Debug> std::error::Error for SendError<M> {}
 
 /// A destination for messages of type `M`.
 pub trait Tell<M> {
@@ -123,16 +98,6 @@ impl<M: std::marker::Send + 'static> ActorRef<M> {
         })
     }
 
-    /// Sends a message. To a mailbox with backpressure it waits for room; waiting senders are served first come, first
-    /// served, and dropping the future gives the place up. With DropNew and DropOldest it does as [`ActorRef::tell`]. In a
-    /// handler use [`Context::send`](super::Context::send).
-    ///
-    /// # Errors
-    /// [`SendError::Closed`] if the actor ends meanwhile; [`SendError::Full`] at once if the policy is RejectToSender.
-    pub fn send(&self, message: M) -> Send<M> {
-        Send { target: self.clone(), message: Some(message), ticket: Ticket::default() }
-    }
-
     /// Ends the actor after its present run.
     pub fn stop(&self) {
         self.any().stop();
@@ -181,6 +146,43 @@ impl<M: std::marker::Send + 'static> ActorRef<M> {
             Ok(mapped) => target.tell_via(mapped, via),
             Err(why) => target.0.head.adapter_failed(&why),
         }))
+    }
+}
+
+impl<M: std::marker::Send + 'static> ActorRef<M> {
+    /// Gives a destination for one part of what this actor understands; as [`ActorRef::adapt`] with `M::from`.
+    ///
+    /// # Examples
+    /// ```
+    /// use footlights::actor::{Actor, Context, Failure, Props, Recipient};
+    /// use footlights::system::ActorSystem;
+    /// struct Tick;
+    /// enum Msg { Tick, Reset }
+    /// impl From<Tick> for Msg {
+    ///     fn from(_: Tick) -> Msg { Msg::Tick }
+    /// }
+    /// struct Clock(u64);
+    /// impl Actor for Clock {
+    ///     type Msg = Msg;
+    ///     fn receive(&mut self, _: &mut Context<'_, Self>, msg: Msg) -> Result<(), Failure> {
+    ///         self.0 = if let Msg::Tick = msg { self.0 + 1 } else { 0 };
+    ///         Ok(())
+    ///     }
+    /// }
+    /// let system = ActorSystem::builder("demo").stepper().build()?;
+    /// let clock = system.spawn("clock", Props::new(|| Clock(0)))?;
+    /// let ticks: Recipient<Tick> = clock.narrow();
+    /// ticks.tell(Tick);
+    /// clock.tell(Msg::Reset);
+    /// system.run_until_quiet(10);
+    /// assert_eq!(system.ledger().handled, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn narrow<N: 'static>(&self) -> Recipient<N>
+    where
+        M: From<N>,
+    {
+        self.adapt(M::from)
     }
 }
 
@@ -303,65 +305,5 @@ impl<N> Clone for Recipient<N> {
 impl<N> fmt::Debug for Recipient<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Recipient")
-    }
-}
-
-/// The future of [`ActorRef::send`].
-#[derive(Debug)]
-#[must_use = "a send does nothing until it is awaited"]
-pub struct Send<M: std::marker::Send + 'static> {
-    target: ActorRef<M>,
-    message: Option<M>,
-    ticket: Ticket,
-}
-
-// The message is moved out, never pinned.
-impl<M: std::marker::Send + 'static> Unpin for Send<M> {}
-
-impl<M: std::marker::Send + 'static> Future for Send<M> {
-    type Output = Result<(), SendError<M>>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Self::Output> {
-        let this = self.get_mut();
-        let cell = this.target.0.clone();
-        if let Some(done) = this.try_without_waiting() {
-            return Poll::Ready(done);
-        }
-        match cell.mailbox.poll_reserve(&mut this.ticket, cx.waker()) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(granted) => {
-                let Some(message) = this.message.take() else { return Poll::Ready(Ok(())) };
-                let sent = match granted {
-                    Ok(()) => cell.send_granted(this.ticket, message, None),
-                    Err(_) => Err(message),
-                };
-                Poll::Ready(sent.map_err(SendError::Closed))
-            }
-        }
-    }
-}
-
-impl<M: std::marker::Send + 'static> Send<M> {
-    /// Sends at once if the mailbox's policy is not to make senders wait.
-    fn try_without_waiting(&mut self) -> Option<Result<(), SendError<M>>> {
-        let door = match self.target.0.mailbox.overflow() {
-            OverflowStrategy::Backpressure => return None,
-            OverflowStrategy::DropNew | OverflowStrategy::DropOldest => Door::Route,
-            OverflowStrategy::RejectToSender => Door::Try,
-        };
-        let message = self.message.take()?;
-        let sent = self.target.0.send(message, door, None);
-        Some(sent.map_err(|refusal| match refusal {
-            Refusal::Full(message) => SendError::Full(message),
-            Refusal::Closed(message) => SendError::Closed(message),
-        }))
-    }
-}
-
-impl<M: std::marker::Send + 'static> Drop for Send<M> {
-    fn drop(&mut self) {
-        if self.message.is_some() {
-            self.target.0.mailbox.release(self.ticket);
-        }
     }
 }

@@ -17,6 +17,7 @@ use super::signal::Signal;
 use super::{AnyRef, Terminated};
 use crate::dispatch::{Due, Next, OnTimer, Run, Runnable, Task, Worker};
 use crate::id::{ActorId, MsgId};
+use crate::mailbox::order::Rules;
 use crate::mailbox::{Envelope, Lanes, Ordered};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, StopReason};
 use crate::sync::{Mutex, Ordering};
@@ -47,6 +48,8 @@ impl<M> Ordered for Item<M> {
 pub(crate) struct Cell<M: Send + 'static> {
     pub(crate) head: Head,
     pub(crate) mailbox: Lanes<Item<M>, Signal>,
+    /// The order of the mailbox, if it is not first in, first out.
+    pub(crate) rules: Option<Box<Rules<M>>>,
     pub(crate) behaviour: Mutex<Box<dyn Behaviour<M>>>,
     /// What a router has given it.
     pub(crate) post: Post<M>,
@@ -109,13 +112,13 @@ pub(crate) trait AnyCell: Send + Sync {
     /// Says what it would do in its next turn.
     fn outlook(&self) -> Outlook;
     /// Puts a queued message at the head of the queue; false if it is not there, or if the queue is not read now.
-    fn prefer(&self, message: MsgId) -> bool;
+    fn prefer(self: Arc<Self>, message: MsgId) -> bool;
     /// Lets go of everything that could keep other cells alive, without running user code but for drops.
     fn dismantle(&self);
 }
 
 /// What a panic in the drop of a message is reported as.
-pub(super) const MESSAGE_DROP: &str = "drop of a message";
+pub(crate) const MESSAGE_DROP: &str = "drop of a message";
 
 impl<M: Send + 'static> Cell<M> {
     /// Counts what was accepted and has no fate yet, the message in hand included.
@@ -134,7 +137,7 @@ impl<M: Send + 'static> Cell<M> {
     /// Gives this actor's part of the ledger; `batch` messages are in its behaviour's hands, `outbox` wait to go out.
     pub(crate) fn ledger(&self, batch: usize, outbox: usize) -> Ledger {
         let (gauge, counts) = (self.mailbox.gauge(), &self.head.counts);
-        let in_flight = gauge.in_flight as u64;
+        let in_flight = (gauge.in_flight + gauge.in_line) as u64;
         // What lies in an annex is sent and queued; what was passed on is in the books of whoever took it.
         let aside = self.head.annexed();
         Ledger {
@@ -153,6 +156,7 @@ impl<M: Send + 'static> Cell<M> {
             dropped: counts.dropped_own.get()
                 + counts.dropped_at_door.load(Ordering::Relaxed)
                 + gauge.evicted,
+            unhandled: counts.unhandled.get(),
             refused: counts.refused.load(Ordering::Relaxed),
         }
     }
@@ -229,7 +233,7 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         Outlook { signals: self.mailbox.has_signals(), messages: self.queue() }
     }
 
-    fn prefer(&self, message: MsgId) -> bool {
+    fn prefer(self: Arc<Self>, message: MsgId) -> bool {
         self.move_to_front(message)
     }
 
@@ -242,14 +246,14 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn snapshot(&self) -> ActorSnapshot {
-        let (batch, batch_oldest, outbox) = match self.behaviour.try_lock() {
+        let (batch, batch_oldest, outbox, exact) = match self.behaviour.try_lock() {
             Some(behaviour) => {
                 let (batch, oldest) = behaviour.batch();
-                (batch, oldest, behaviour.outbox())
+                (batch, oldest, behaviour.outbox(), true)
             }
-            None => (0, None, 0),
+            None => (0, None, 0, false),
         };
-        let (head, counts) = (&self.head, &self.head.counts);
+        let (head, counts, gauge) = (&self.head, &self.head.counts, self.mailbox.gauge());
         ActorSnapshot {
             id: head.id,
             path: head.path.clone(),
@@ -259,7 +263,11 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             restarts: counts.restarts.get(),
             capacity: self.mailbox.capacity(),
             overflow: self.mailbox.overflow(),
-            oldest: batch_oldest.or(self.mailbox.gauge().oldest),
+            control: gauge.control,
+            own: gauge.own,
+            exact,
+            waits_on: head.waits_on(),
+            oldest: batch_oldest.or(gauge.oldest),
             ledger: self.ledger(batch, outbox),
             outbox,
             busy_ns: counts.busy_ns.get(),
@@ -324,6 +332,24 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
                 head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
             }
         }
-        head.discard(MESSAGE_DROP, envelope);
+        head.discard_as(Fate::Stopped, envelope);
+    }
+}
+
+impl<M: Send + 'static> Cell<M> {
+    /// Gives up what is queued, as a restart after an overflow does; what the actor has ordered itself stays.
+    pub(super) fn give_up_queue(self: &Arc<Self>, batch: &mut VecDeque<Envelope<Item<M>>>) {
+        let (given_up, granted) = self.mailbox.give_up();
+        let (own, others): (VecDeque<_>, VecDeque<_>) =
+            batch.drain(..).partition(|envelope| envelope.item.is_own());
+        *batch = own;
+        let head = &self.head;
+        for envelope in others.into_iter().chain(given_up) {
+            head.counts.dead_lettered.add(1);
+            let reason = DeadLetterReason::Overflow;
+            head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+            head.discard_as(Fate::Dropped(DropReason::MailboxFull), envelope);
+        }
+        self.carry_out(granted);
     }
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::actor_ref::{ActorRef, AnyRef, Recipient, Tell, Via};
 use super::cell::{AnyCell, Cell, Item, signal};
-use super::doors::{Door, Refusal};
 use super::life::Own;
 use super::path::SpawnError;
 use super::signal::Signal;
@@ -17,7 +16,6 @@ use super::timers::TimerScope;
 use super::watch::{Terminated, WatchError};
 use super::{Actor, Cancel, Props};
 use crate::dispatch::{Due, Home, Worker};
-use crate::mailbox::OverflowStrategy;
 use crate::observe::EventKind;
 use crate::rng::Rng;
 use crate::sync::Ordering;
@@ -77,51 +75,9 @@ impl<'a, A: Actor> Context<'a, A> {
         target.tell_via(message, Via::handler(self.worker, &mut self.own.outbox));
     }
 
-    /// Sends a message; if a mailbox with backpressure is full the message waits in this actor's outbox, and the actor reads
-    /// no further messages until it is out. To any other mailbox it does as [`Context::tell`]. More than 1,024 waiting
-    /// messages are a failure of kind Overflow.
-    pub fn send<N: Send + 'static>(&mut self, target: &ActorRef<N>, message: N) {
-        let mailbox = &target.0.mailbox;
-        let waits = mailbox.capacity().is_some() && mailbox.overflow() == OverflowStrategy::Backpressure;
-        if !waits {
-            return self.tell(target, message);
-        }
-        if self.cell.head.is_forced() {
-            return self.cell.head.abandon(message);
-        }
-        let first = self.own.outbox.is_empty();
-        self.own.outbox.push(target.0.clone(), message);
-        if first {
-            let me: Arc<dyn AnyCell> = self.cell.clone();
-            self.own.outbox.flush(&me, self.worker);
-        }
-    }
-
-    /// Is true while messages of this actor wait for room: it will read no further ones before they are out.
-    pub fn awaits_room(&self) -> bool {
-        !self.own.outbox.is_empty()
-    }
-
     /// Passes a message on; what it carries, a reply handle for example, goes with it.
     pub fn forward<N>(&mut self, target: &impl Tell<N>, message: N) {
         self.tell(target, message);
-    }
-
-    /// Sends a message, or has `back` turn it into one of this actor's own if it is refused.
-    pub fn tell_or<N: Send + 'static>(
-        &mut self,
-        target: &ActorRef<N>,
-        message: N,
-        back: impl FnOnce(N) -> A::Msg,
-    ) {
-        if self.cell.head.is_forced() {
-            return self.cell.head.abandon(message);
-        }
-        if let Err(refusal) = target.0.send(message, Door::Try, Some(self.worker)) {
-            let (Refusal::Full(message) | Refusal::Closed(message)) = refusal;
-            let message = back(message);
-            self.tell_own(message);
-        }
     }
 
     /// Sends a message after `delay`. The delayed message belongs to the system: it survives this actor.

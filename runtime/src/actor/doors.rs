@@ -5,10 +5,15 @@
 
 use std::sync::Arc;
 
-use super::cell::{Cell, Item, MESSAGE_DROP};
+use std::task::Waker;
+
+use super::cell::{AnyCell, Cell, Fate, Item, signal};
+use super::failure::catch;
+use super::signal::Signal;
 use crate::dispatch::{Due, Worker};
 use crate::id::MsgId;
-use crate::mailbox::{Envelope, OverflowStrategy, Pushed, Ticket};
+use crate::mailbox::order::{Lane, Tag};
+use crate::mailbox::{Envelope, Granted, Loss, OverflowStrategy, Pushed, Ticket, Why};
 use crate::observe::{DeadLetterReason, DropReason, EventKind, Level};
 use crate::sync::{AtomicU64, Ordering};
 use crate::time::Instant;
@@ -22,6 +27,10 @@ pub(crate) enum Door {
     Try,
     /// Hands back what is closed, as routers need it.
     Route,
+    /// Hands back what is not taken, for a sender that will wait.
+    Send,
+    /// Hands back what is not taken, but for what the policy drops.
+    Ask,
 }
 
 /// Whether the event Sent has been recorded.
@@ -85,17 +94,31 @@ impl<M: Send + 'static> Cell<M> {
         let evicts = self.mailbox.overflow() == OverflowStrategy::DropOldest;
         let ticket = match door {
             // What is accepted now must find its room when it arrives.
-            Door::Try if !evicts => match self.mailbox.reserve_now() {
-                Some(ticket) => Some(ticket),
-                None => {
-                    self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-                    return Err(Refusal::Full(into_message(envelope)));
+            Door::Try | Door::Send | Door::Ask if !evicts => {
+                let lane = self.tag(&envelope.item).lane();
+                match self.mailbox.reserve_now(lane) {
+                    Some(ticket) => Some(ticket),
+                    None if door == Door::Ask && self.fails_receiver() => None,
+                    None => {
+                        self.count_refused(door);
+                        return Err(Refusal::Full(into_message(envelope)));
+                    }
                 }
-            },
+            }
             _ => None,
         };
         self.send_later(at, envelope, ticket);
         Ok(())
+    }
+
+    fn fails_receiver(&self) -> bool {
+        self.mailbox.overflow() == OverflowStrategy::FailReceiver
+    }
+
+    fn count_refused(&self, door: Door) {
+        if door == Door::Try {
+            self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Lets a message arrive at `at`, into the room of its ticket if it has one.
@@ -122,16 +145,16 @@ impl<M: Send + 'static> Cell<M> {
     }
 
     /// Drops what a forced run had sent before anybody saw it.
-    fn abandon(&self, envelope: Envelope<Item<M>>, ticket: Option<Ticket>) {
+    pub(super) fn abandon(self: &Arc<Self>, envelope: Envelope<Item<M>>, ticket: Option<Ticket>) {
         if let Some(ticket) = ticket {
-            self.mailbox.release(ticket);
+            self.release(ticket);
         }
         self.head.shared.drop_late(self.head.id, envelope.id, DropReason::Abandoned);
-        self.head.discard(MESSAGE_DROP, envelope);
+        self.head.discard_as(Fate::Dropped(DropReason::Abandoned), envelope);
     }
 
     /// Ends the way of a message that is visible from now on.
-    fn arrive(&self) {
+    pub(super) fn arrive(&self) {
         if self.mailbox.arrive() {
             self.head.shared.landed();
         }
@@ -164,7 +187,7 @@ impl<M: Send + 'static> Cell<M> {
                 self.wake(wake, by);
                 Ok(())
             }
-            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => {
+            Pushed::Refused { envelope, .. } => {
                 self.dead_on_arrival(envelope);
                 Err(())
             }
@@ -178,7 +201,7 @@ impl<M: Send + 'static> Cell<M> {
         if matches!(envelope.item, Item::Message(_) | Item::Answer(..)) {
             head.shared.late_dead_letter(head.id, &head.path, envelope.id, DeadLetterReason::Closed);
         }
-        head.discard(MESSAGE_DROP, envelope);
+        head.discard_as(Fate::Stopped, envelope);
     }
 
     /// Puts a message into the room that `ticket` holds.
@@ -221,13 +244,56 @@ impl<M: Send + 'static> Cell<M> {
         envelope: Envelope<Item<M>>,
         by: Option<&mut Worker>,
     ) -> Result<(), Envelope<Item<M>>> {
-        match self.mailbox.push_granted(ticket, envelope) {
-            Pushed::Accepted { wake, .. } => {
-                self.wake(wake, by);
+        let (tag, stamp) = (self.tag(&envelope.item), envelope.stamp());
+        match self.mailbox.push_granted(ticket, envelope, tag) {
+            Pushed::Refused { envelope, why: Why::Closed, .. } => Err(envelope),
+            // There is room, so only a duplicate is not taken in; it is not handed back.
+            pushed => {
+                drop(self.conclude(pushed, stamp, Door::Tell, Logged::Before, by));
                 Ok(())
             }
-            Pushed::Closed(envelope) | Pushed::Full(envelope) | Pushed::HoldFull(envelope) => Err(envelope),
         }
+    }
+
+    /// Does what room that has come leads to.
+    pub(crate) fn carry_out(self: &Arc<Self>, granted: Granted<Item<M>>) {
+        if granted.is_nothing() {
+            return;
+        }
+        self.wake(granted.wake, None);
+        granted.lost.into_iter().for_each(|(victim, loss)| self.lost(victim, loss));
+        granted.refused.into_iter().for_each(|envelope| self.drop_at_door(envelope, DropReason::Duplicate));
+        granted.wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Asks the user's rules about a message; a panic in them is the owner's affair.
+    fn tag_of(&self, message: &M) -> Tag {
+        let Some(rules) = &self.rules else { return Tag::default() };
+        catch(|| Ok(rules.tag(message))).unwrap_or_else(|why| {
+            self.head.record(EventKind::HookFailed { hook: "order of a mailbox", text: why.report().text });
+            Tag::UNKNOWN
+        })
+    }
+
+    pub(super) fn tag(&self, item: &Item<M>) -> Tag {
+        match item {
+            Item::Message(message) => self.tag_of(message),
+            _ => Tag::default(),
+        }
+    }
+
+    /// Puts what the actor had set aside back into a mailbox with an order of its own; gives it back if it has none.
+    pub(super) fn put_back(&self, envelope: Envelope<Item<M>>) -> Option<Envelope<Item<M>>> {
+        if self.rules.is_none() {
+            return Some(envelope);
+        }
+        let tag = self.tag(&envelope.item);
+        self.mailbox.put_back(envelope, tag)
+    }
+
+    /// Gives the lane that a message belongs to.
+    pub(crate) fn lane_of(&self, message: &M) -> Lane {
+        self.tag_of(message).lane()
     }
 
     pub(super) fn envelope(&self, item: Item<M>) -> Envelope<Item<M>> {
@@ -251,59 +317,113 @@ impl<M: Send + 'static> Cell<M> {
         logged: Logged,
         by: Option<&mut Worker>,
     ) -> Result<(), Refusal<M>> {
-        let stamp = envelope.stamp();
-        let pushed = self.mailbox.push(envelope);
-        let handed_back = match &pushed {
-            Pushed::Closed(_) => door != Door::Tell,
-            Pushed::Full(_) | Pushed::HoldFull(_) => door == Door::Try,
-            Pushed::Accepted { .. } => false,
-        };
-        if logged == Logged::Now && !handed_back {
-            self.record_sent(stamp);
-        }
+        let (tag, stamp) = (self.tag(&envelope.item), envelope.stamp());
+        let pushed = self.mailbox.push(envelope, tag);
+        self.conclude(pushed, stamp, door, logged, by)
+    }
+
+    /// Does what a push leads to.
+    pub(super) fn conclude(
+        self: &Arc<Self>,
+        pushed: Pushed<Item<M>>,
+        stamp: (MsgId, Instant),
+        door: Door,
+        logged: Logged,
+        by: Option<&mut Worker>,
+    ) -> Result<(), Refusal<M>> {
         match pushed {
-            Pushed::Accepted { wake, evicted, high } => {
+            Pushed::Accepted { wake, lost, high, full } => {
+                if logged == Logged::Now {
+                    self.record_sent(stamp);
+                }
                 if let Some(depth) = high {
                     self.head.record(EventKind::MailboxHigh { depth: depth as u64 });
                 }
-                if let Some(victim) = evicted {
-                    self.head.record(EventKind::Dropped { reason: DropReason::Evicted, message: victim.id });
-                    self.head.discard(MESSAGE_DROP, victim);
+                self.note_full(full);
+                if let Some((victim, loss)) = lost {
+                    self.lost(victim, loss);
                 }
                 self.wake(wake, by);
                 Ok(())
             }
-            Pushed::Closed(envelope) if door != Door::Tell => Err(Refusal::Closed(into_message(envelope))),
-            Pushed::Full(envelope) | Pushed::HoldFull(envelope) if door == Door::Try => {
-                self.head.counts.refused.fetch_add(1, Ordering::Relaxed);
-                Err(Refusal::Full(into_message(envelope)))
-            }
-            Pushed::Closed(envelope) => {
-                self.dead_on_arrival(envelope);
-                Ok(())
-            }
-            Pushed::Full(envelope) if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
-                self.lose(&self.head.counts.dead_at_door);
-                let (head, reason) = (&self.head, DeadLetterReason::Rejected);
-                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
-                head.discard(MESSAGE_DROP, envelope);
-                Ok(())
-            }
-            Pushed::Full(envelope) => {
-                self.drop_at_door(envelope, DropReason::MailboxFull);
-                Ok(())
-            }
-            Pushed::HoldFull(envelope) => {
-                self.drop_at_door(envelope, DropReason::HoldFull);
+            Pushed::Refused { envelope, why, full } => {
+                let handed_back = match (why, door) {
+                    (Why::Duplicate, _) | (_, Door::Tell) => false,
+                    (Why::Closed, _) => true,
+                    (Why::Full, Door::Ask) => !self.fails_receiver(),
+                    (_, Door::Try | Door::Send | Door::Ask) => true,
+                    (_, Door::Route) => false,
+                };
+                if handed_back && why == Why::Closed {
+                    return Err(Refusal::Closed(into_message(envelope)));
+                }
+                if door != Door::Send {
+                    self.note_full(full);
+                }
+                if handed_back {
+                    self.count_refused(door);
+                    return Err(Refusal::Full(into_message(envelope)));
+                }
+                if logged == Logged::Now {
+                    self.record_sent(stamp);
+                }
+                self.lose_refused(envelope, why);
                 Ok(())
             }
         }
     }
 
-    pub(super) fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
+    /// Records that an episode of fullness has begun.
+    fn note_full(&self, full: bool) {
+        if full {
+            let capacity = self.mailbox.capacity().unwrap_or(0) as u64;
+            self.head.record(EventKind::MailboxFull { capacity });
+        }
+    }
+
+    /// Gives a message that is not taken in, and not handed back, its fate.
+    fn lose_refused(self: &Arc<Self>, envelope: Envelope<Item<M>>, why: Why) {
+        match why {
+            Why::Closed => self.dead_on_arrival(envelope),
+            Why::HoldFull => self.drop_at_door(envelope, DropReason::HoldFull),
+            Why::Memory => self.drop_at_door(envelope, DropReason::MemoryBudget),
+            Why::Duplicate => self.drop_at_door(envelope, DropReason::Duplicate),
+            Why::Full if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
+                self.lose(&self.head.counts.dead_at_door);
+                let (head, reason) = (&self.head, DeadLetterReason::Rejected);
+                head.shared.note_dead_letter(head.id, &head.path, envelope.id, reason);
+                head.discard_as(Fate::Refused, envelope);
+            }
+            Why::Full => {
+                self.drop_at_door(envelope, DropReason::MailboxFull);
+                if self.fails_receiver() && self.mailbox.begin_overflow() {
+                    let me: Arc<dyn AnyCell> = self.clone();
+                    signal(&me, Signal::Overflow, None);
+                }
+            }
+        }
+    }
+
+    /// Says what became of a message that was accepted and had to go.
+    fn lost(&self, victim: Envelope<Item<M>>, loss: Loss) {
+        let reason = match loss {
+            Loss::Evicted => DropReason::Evicted,
+            Loss::Duplicate => DropReason::Duplicate,
+        };
+        self.head.record(EventKind::Dropped { reason, message: victim.id });
+        self.head.discard_as(Fate::Dropped(reason), victim);
+    }
+
+    /// Counts a message that was taken in and lost before it was in the mailbox.
+    pub(crate) fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
         self.lose(&self.head.counts.dropped_at_door);
         self.head.record(EventKind::Dropped { reason, message: envelope.id });
-        self.head.discard(MESSAGE_DROP, envelope);
+        self.head.discard_as(Fate::Dropped(reason), envelope);
+    }
+
+    /// Counts a message that waited in its sender's outbox until its time was over.
+    pub(crate) fn drop_overdue(&self, message: M) {
+        self.drop_at_door(self.envelope(Item::Message(message)), DropReason::Timeout);
     }
 
     fn lose(&self, fate: &AtomicU64) {

@@ -32,7 +32,7 @@ impl<A: Actor> Life<A> {
         };
         self.own.phase = Phase::Stopping(reason);
         cell.head.children.lock().close(Some(SpawnError::ParentStopping));
-        cell.mailbox.hold(None);
+        cell.carry_out(cell.mailbox.hold(None));
         self.open_or_shut(cell);
         cell.head.record(EventKind::StopBegan);
         let left = cell.mailbox.close();

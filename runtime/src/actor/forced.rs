@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::budget::order_stop;
-use super::cell::{AnyCell, Cell, Fate, MESSAGE_DROP, bury, signal};
+use super::cell::{AnyCell, Cell, Fate, bury, signal};
 use super::ending::mourn;
 use super::head::Head;
 use super::life::{Life, Phase, Ran};
@@ -106,7 +106,7 @@ impl Head {
     /// Drops what a forced actor has sent.
     pub(super) fn abandon<T>(&self, message: T) {
         self.shared.drop_late(self.id, MsgId(0), DropReason::Abandoned);
-        self.discard(MESSAGE_DROP, message);
+        self.discard_as(Fate::Dropped(DropReason::Abandoned), message);
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Head {
     pub(crate) incarnation: AtomicU32,
     /// Suspensions from above that this actor is under.
     pub(crate) suspends: AtomicU32,
+    /// Whose room this actor waits for; 0 is nobody's.
+    waits_on: AtomicU64,
     /// Who is to be told of this actor's end.
     pub(super) mourners: Mutex<Mourners>,
     /// The clock of a stop that was ordered.
@@ -69,12 +71,18 @@ pub(crate) enum Fate {
     Handled,
     Failed(crate::supervise::FailureKind),
     Stopped,
+    /// No run: the message that held it was dropped.
+    Dropped(DropReason),
+    /// No run: the message that held it found no room.
+    Refused,
 }
 
 /// An actor's part of the ledger, by fate.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) handled: Counter,
+    /// Of these: those that the actor had no use for.
+    pub(crate) unhandled: Counter,
     pub(crate) failed: Counter,
     pub(crate) dead_lettered: Counter,
     pub(crate) dropped_own: Counter,
@@ -118,6 +126,7 @@ impl Head {
             state: AtomicU32::new(ActorState::Starting as u32),
             incarnation: AtomicU32::new(0),
             suspends: AtomicU32::new(0),
+            waits_on: AtomicU64::new(0),
             mourners: Mutex::default(),
             lapse: Lapse::default(),
             under_watch: AtomicBool::new(false),
@@ -146,6 +155,13 @@ impl Head {
         }
     }
 
+    /// Drops a message that nobody will handle; reply handles in it learn `fate`.
+    pub(crate) fn discard_as<T>(&self, fate: Fate, message: T) {
+        if std::mem::needs_drop::<T>() {
+            self.shared.discarding(fate, || self.discard(super::cell::MESSAGE_DROP, message));
+        }
+    }
+
     /// Counts a message that this actor's own adapter could not map.
     pub(crate) fn adapter_failed(&self, why: &Failure) {
         self.record(EventKind::HookFailed { hook: "map of an adapter", text: why.report().text });
@@ -164,6 +180,16 @@ impl Head {
     pub(crate) fn set_state(&self, state: ActorState) {
         // Ordering: Relaxed, for display only.
         self.state.store(state as u32, Ordering::Relaxed);
+    }
+
+    /// Gives whose room this actor waits for.
+    pub(crate) fn waits_on(&self) -> Option<ActorId> {
+        // Ordering: SeqCst here and below: of two actors whose waits close a cycle, the later one sees the other's.
+        Some(ActorId(self.waits_on.load(Ordering::SeqCst))).filter(|actor| *actor != ActorId::NOBODY)
+    }
+
+    pub(crate) fn set_waits_on(&self, target: Option<ActorId>) {
+        self.waits_on.store(target.map_or(0, |target| target.0), Ordering::SeqCst);
     }
 
     /// Puts something beside this actor; ends it at once if the actor has ended.

@@ -64,6 +64,12 @@ pub(crate) struct Own<M> {
     pub(super) said_goodbye: bool,
     /// A kill came when it could not be carried out; it will be when the actor runs.
     pub(super) kill_asked: bool,
+    /// The present run has no use for its message.
+    pub(super) unhandled: bool,
+    /// A message was dropped by the full mailbox, and the actor is to fail for it.
+    pub(super) overflowed: bool,
+    /// The present failure is that of a full mailbox: a restart gives the queue up.
+    pub(super) gives_up: bool,
     /// Whom the outbox is known to wait for.
     pub(super) awaiting: Option<ActorId>,
 }
@@ -115,6 +121,9 @@ impl<A: Actor> Life<A> {
             ever_ran: false,
             said_goodbye: false,
             kill_asked: false,
+            overflowed: false,
+            unhandled: false,
+            gives_up: false,
             awaiting: None,
         };
         Life { props, instance: None, failing: None, own }
@@ -144,6 +153,12 @@ impl<A: Actor> Life<A> {
             Signal::Stop(reason) => return self.stop(cell, reason, worker),
             Signal::Kill => {
                 self.own.kill_asked = true;
+                if self.own.phase == Phase::Running {
+                    self.after_run(cell, worker);
+                }
+            }
+            Signal::Overflow => {
+                self.own.overflowed = true;
                 if self.own.phase == Phase::Running {
                     self.after_run(cell, worker);
                 }
@@ -199,7 +214,7 @@ impl<A: Actor> Life<A> {
         let incarnation = head.incarnation.load(Ordering::Relaxed) + 1;
         head.incarnation.store(incarnation, Ordering::Relaxed);
         head.children.lock().close(None);
-        cell.mailbox.hold(None);
+        cell.carry_out(cell.mailbox.hold(None));
         let failure = self.failing.take().map(|(failure, message)| {
             head.discard(MESSAGE_DROP, message);
             failure
@@ -258,6 +273,7 @@ impl<A: Actor> Life<A> {
         worker: &mut Worker,
     ) {
         let head = &cell.head;
+        self.own.unhandled = false;
         self.count_lost(cell);
         let report = why.report();
         let message = match why.take_message() {
@@ -328,6 +344,7 @@ impl<A: Actor> Life<A> {
             head.settle_orphans(Fate::Failed(kind));
         }
         self.own.phase = Phase::Running;
+        self.own.gives_up = false;
         self.resume_children(cell, worker);
         self.own.conduct.resume_escalated(head, worker);
         self.open_or_shut(cell);
@@ -365,8 +382,12 @@ impl<A: Actor> Life<A> {
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.timers.clear(cell);
         self.own.tasks.cancel();
-        self.own.unstash(&cell.head, usize::MAX);
+        self.own.unstash(cell, usize::MAX);
         self.drop_instance(cell);
+        if let Some((why, _)) = &self.failing {
+            // Reply handles that the state held have died of its failure.
+            cell.head.settle_orphans(Fate::Failed(why.kind()));
+        }
         self.own.phase = Phase::Halted;
         if std::mem::take(&mut self.own.stop_asked) && self.props.restart_type != RestartType::Permanent {
             // It had asked to stop before it failed, or in its last hook: a stop is never undone.
@@ -374,7 +395,10 @@ impl<A: Actor> Life<A> {
             return;
         }
         self.open_or_shut(cell);
-        cell.mailbox.hold(Some(self.props.hold as usize));
+        if std::mem::take(&mut self.own.gives_up) {
+            cell.give_up_queue(&mut self.own.batch);
+        }
+        cell.carry_out(cell.mailbox.hold(Some(self.props.hold as usize)));
         self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);
     }
 }
@@ -386,33 +410,18 @@ impl<M> Own<M> {
     }
 }
 
-impl<M: Send + 'static> Own<M> {
-    fn refill(&mut self, cell: &Arc<Cell<M>>, fresh: bool) {
-        if fresh {
-            let behind = cell.mailbox.take(&mut self.batch);
-            self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
-            if self.quota > 0 {
-                cell.leave_feed();
-            } else if let Some(fed) = cell.take_fed() {
-                self.batch.push_back(fed);
-                self.quota = 1;
-            }
-        } else if self.batch.is_empty() && self.quota > 0 {
-            cell.mailbox.take(&mut self.batch);
-        }
-    }
-}
-
 impl<A: Actor> Behaviour<A::Msg> for Life<A> {
     fn activate(&mut self, cell: &Arc<Cell<A::Msg>>, run: &mut Run<'_>) -> Next {
         let head = &cell.head;
         let outer = head.shared.log.set_current(head.id);
         head.enter(run.worker);
+        let before = run.worker.running.set(head.id);
         if head.under_watch.load(Ordering::Relaxed) {
             head.clock_on(&(cell.clone() as Arc<dyn AnyCell>));
         }
         self.turns(cell, run);
         head.leave();
+        run.worker.running.set(before);
         head.shared.log.set_current(outer);
         // A run that charged time lasts until then: nobody may be let in before, so the mailbox stays scheduled.
         match head.shared.dispatcher.later() {
@@ -429,6 +438,7 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
         if self.own.phase == Phase::Ended {
             return Next::Idle;
         }
+        self.own.slim_batch(cell);
         if cell.head.under_watch.load(Ordering::Relaxed) {
             cell.head.clock_off();
         }

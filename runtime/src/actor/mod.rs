@@ -18,6 +18,7 @@ pub(crate) mod cell;
 pub(crate) mod children;
 mod conduct;
 pub(crate) mod context;
+mod deadlock;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
@@ -26,10 +27,13 @@ pub(crate) mod feed;
 pub(crate) mod forced;
 pub(crate) mod head;
 pub(crate) mod life;
+pub(crate) mod line;
+mod order;
 mod outbox;
 pub(crate) mod path;
 mod placement;
 pub(crate) mod queue;
+mod room;
 mod run;
 pub(crate) mod shared;
 pub(crate) mod signal;
@@ -42,17 +46,19 @@ pub(crate) mod watch;
 use std::fmt;
 use std::sync::Arc;
 
-pub use actor_ref::{ActorRef, AnyRef, Recipient, Send, SendError, Tell, TellError, Via};
+pub use actor_ref::{ActorRef, AnyRef, Recipient, Tell, TellError, Via};
 pub use budget::Shutdown;
 pub use context::Context;
 pub use failure::Failure;
 pub use path::SpawnError;
+pub use room::{Permit, Permits, Reserve, Send, SendError};
 pub use shared::{DeadLetter, Exit};
 pub use stash::StashFull;
 pub use timers::{Key, TimerError, TimerScope};
 pub use watch::{Terminated, WatchError};
 
 use crate::mailbox::Mailbox;
+use crate::mailbox::order::Rules;
 use crate::supervise::{Backoff, RestartType, Strategy};
 
 /// Something that handles messages one at a time.
@@ -137,6 +143,7 @@ pub struct Props<A: Actor> {
     pub(crate) factory: Factory<A>,
     pub(crate) strategy: Strategy,
     pub(crate) mailbox: Mailbox,
+    pub(crate) rules: Rules<A::Msg>,
     pub(crate) restart_type: RestartType,
     pub(crate) backoff: Option<Backoff>,
     pub(crate) keep: Option<Keep<A>>,
@@ -162,6 +169,7 @@ impl<A: Actor> Props<A> {
             factory: Arc::new(factory),
             strategy: Strategy::one_for_one(),
             mailbox: Mailbox::default(),
+            rules: Rules::default(),
             restart_type: RestartType::Transient,
             backoff: None,
             keep: None,
@@ -179,7 +187,7 @@ impl<A: Actor> Props<A> {
         self
     }
 
-    /// Gives the actor this mailbox; the default is unbounded.
+    /// Gives the actor this mailbox; the default is [`Mailbox::budgeted`].
     pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
         self.mailbox = mailbox;
         self
@@ -232,6 +240,7 @@ impl<A: Actor> Clone for Props<A> {
             factory: self.factory.clone(),
             strategy: self.strategy.clone(),
             mailbox: self.mailbox,
+            rules: self.rules,
             restart_type: self.restart_type,
             backoff: self.backoff,
             keep: self.keep,

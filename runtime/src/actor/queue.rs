@@ -48,13 +48,17 @@ impl<M: Send + 'static> Cell<M> {
     }
 
     /// Moves a queued message to the head of the queue.
-    pub(super) fn move_to_front(&self, message: MsgId) -> bool {
+    pub(super) fn move_to_front(self: &std::sync::Arc<Self>, message: MsgId) -> bool {
         let Some(mut behaviour) = self.behaviour.try_lock() else { return false };
         let Some(batch) = behaviour.readable_batch() else { return false };
         let in_batch = batch.iter().position(|envelope| envelope.id == message);
         let found = match in_batch {
             Some(at) => batch.remove(at),
-            None => self.mailbox.pick(message),
+            None => {
+                let (found, granted) = self.mailbox.pick(message);
+                self.carry_out(granted);
+                found
+            }
         };
         let Some(found) = found else { return false };
         batch.push_front(found);

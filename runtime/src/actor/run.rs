@@ -8,8 +8,9 @@ use std::sync::Arc;
 use super::Actor;
 use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::context::Context;
+use super::deadlock;
 use super::failure::{Failure, catch};
-use super::life::{Life, Phase, Ran};
+use super::life::{Life, Own, Phase, Ran};
 use super::signal::Signal;
 use super::stash::{Hand, Origin};
 use crate::dispatch::Worker;
@@ -170,6 +171,9 @@ impl<A: Actor> Life<A> {
             Ok(()) => {
                 let stashed = self.own.hand.put_down();
                 head.counts.handled.add(u64::from(!stashed));
+                if self.own.unhandled {
+                    self.note_unhandled(cell, id, stashed);
+                }
                 if kept.is_some() {
                     head.discard(MESSAGE_DROP, kept);
                 }
@@ -182,6 +186,16 @@ impl<A: Actor> Life<A> {
             }
             Err(why) => self.failed(cell, why, id, kept, worker),
         }
+    }
+
+    #[cold]
+    fn note_unhandled(&mut self, cell: &Arc<Cell<A::Msg>>, message: MsgId, stashed: bool) {
+        self.own.unhandled = false;
+        if stashed {
+            return; // it is not handled at all, as yet
+        }
+        cell.head.counts.unhandled.add(1);
+        cell.head.record(EventKind::Unhandled { message });
     }
 
     /// Lets what a test has planted befall this run; true if the run is to fail.
@@ -230,7 +244,7 @@ impl<A: Actor> Life<A> {
     /// Does what a run asked for, if it asked for anything.
     #[inline]
     pub(super) fn after_run(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
-        let asked = self.own.stop_asked || self.own.kill_asked;
+        let asked = self.own.stop_asked || self.own.kill_asked || self.own.overflowed;
         if asked || !self.own.outbox.is_empty() || self.own.outbox.has_lost() {
             self.do_as_asked(cell, worker);
         }
@@ -259,6 +273,12 @@ impl<A: Actor> Life<A> {
             self.record_failed(cell, &why, MsgId(0));
             return self.fail(cell, why, None, worker);
         }
+        if std::mem::take(&mut self.own.overflowed) {
+            self.own.gives_up = true;
+            let why = Failure::of(FailureKind::Overflow, "mailbox", "the mailbox is full");
+            self.record_failed(cell, &why, MsgId(0));
+            return self.fail(cell, why, None, worker);
+        }
         if !self.own.outbox.is_empty() {
             self.flush(cell, worker);
         }
@@ -272,10 +292,14 @@ impl<A: Actor> Life<A> {
         self.own.outbox.flush(&me, worker);
         self.open_or_shut(cell);
         let known = std::mem::replace(&mut self.own.awaiting, self.own.outbox.waits_on());
+        if known != self.own.awaiting {
+            cell.head.set_waits_on(self.own.awaiting);
+        }
         match (known, self.own.awaiting) {
             (Some(target), None) => cell.head.record(EventKind::RoomFound { target }),
             (known, Some(target)) if known != Some(target) => {
                 cell.head.record(EventKind::AwaitingRoom { target });
+                deadlock::look_for_cycle(&cell.head);
             }
             _ => {}
         }
@@ -298,5 +322,40 @@ impl<A: Actor> Life<A> {
             Phase::Ended => ActorState::Stopped,
         });
         debug_assert!(running || !self.own.readable());
+    }
+}
+
+/// Room for messages that an actor's empty batch keeps without asking.
+const BATCH_KEPT: usize = 16;
+
+impl<M: Send + 'static> Own<M> {
+    /// Lets go of the memory of an emptied batch, if that is much.
+    #[inline]
+    pub(super) fn slim_batch(&mut self, cell: &Arc<Cell<M>>) {
+        if self.batch.is_empty() && self.batch.capacity() > BATCH_KEPT {
+            cell.mailbox.slim_batch(&mut self.batch);
+        }
+    }
+
+    /// Sees to it that the batch has the next message, if an activation may still handle one.
+    pub(super) fn refill(&mut self, cell: &Arc<Cell<M>>, fresh: bool) {
+        if fresh {
+            let behind = self.take(cell);
+            self.quota = u32::try_from(self.batch.len() + behind).unwrap_or(u32::MAX);
+            if self.quota > 0 {
+                cell.leave_feed();
+            } else if let Some(fed) = cell.take_fed() {
+                self.batch.push_back(fed);
+                self.quota = 1;
+            }
+        } else if self.batch.is_empty() && self.quota > 0 {
+            self.take(cell);
+        }
+    }
+
+    fn take(&mut self, cell: &Arc<Cell<M>>) -> usize {
+        let (behind, granted) = cell.mailbox.take(&mut self.batch);
+        cell.carry_out(granted);
+        behind
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-use super::cell::AnyCell;
+use super::cell::{AnyCell, Fate};
 use super::failure::Report;
 use super::faults::Faults;
 use crate::dispatch::Dispatcher;
+use crate::dispatch::running::Place;
 use crate::id::{ActorId, MsgId};
+use crate::mailbox::budget::Budget;
 use crate::observe::{Asks, DeadLetterReason, DropReason, EventKind, Ledger, Level, Log};
 use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
@@ -45,6 +47,40 @@ pub enum Exit {
     },
 }
 
+/// Something that waits for something outside the system, however long: the system's end is told to it.
+pub(crate) trait Endless: std::marker::Send + Sync {
+    fn end(self: Arc<Self>);
+}
+
+/// All that wait so, by number.
+#[derive(Default)]
+pub(crate) struct EndlessWaits {
+    last: AtomicU64,
+    waits: Mutex<BTreeMap<u64, Weak<dyn Endless>>>,
+}
+
+impl EndlessWaits {
+    pub(crate) fn next(&self) -> u64 {
+        // Ordering: Relaxed, only uniqueness matters.
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn insert(&self, number: u64, wait: Weak<dyn Endless>) {
+        self.waits.lock().insert(number, wait);
+    }
+
+    pub(crate) fn remove(&self, number: u64) {
+        let removed = self.waits.lock().remove(&number);
+        drop(removed);
+    }
+
+    /// Tells all of them that the system has ended.
+    pub(crate) fn end(&self) {
+        let waits = std::mem::take(&mut *self.waits.lock());
+        waits.into_values().filter_map(|wait| wait.upgrade()).for_each(Endless::end);
+    }
+}
+
 pub(crate) struct Shared {
     pub(crate) name: String,
     pub(crate) seed: u64,
@@ -52,11 +88,16 @@ pub(crate) struct Shared {
     pub(crate) log: Log,
     pub(crate) cells: Mutex<BTreeMap<ActorId, Weak<dyn AnyCell>>>,
     pub(crate) asks: AskCounts,
+    pub(crate) endless: EndlessWaits,
     pub(crate) faults: Faults,
     pub(crate) ended: Mutex<Option<Exit>>,
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
     pub(crate) escalated: Mutex<Option<Report>>,
+    /// What budgeted mailboxes share.
+    pub(crate) memory: Arc<Budget>,
+    /// Threads that are discarding a message now, and why: a reply handle in it learns that.
+    discarding: Mutex<Vec<(Place, Fate)>>,
     /// Stands for the sends of one turn of a Stepper that are not visible yet: its number, and whether they are abandoned.
     effects: Mutex<Option<(u64, Arc<AtomicBool>)>>,
     next_actor: AtomicU64,
@@ -78,11 +119,14 @@ impl Shared {
             log,
             cells: Mutex::default(),
             asks: AskCounts::default(),
+            endless: EndlessWaits::default(),
             faults: Faults::default(),
             ended: Mutex::default(),
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
             escalated: Mutex::default(),
+            memory: Arc::new(Budget::new(usize::MAX, 1)),
+            discarding: Mutex::default(),
             effects: Mutex::default(),
             next_actor: AtomicU64::new(1),
             next_message: AtomicU64::new(1),
@@ -210,6 +254,28 @@ impl Shared {
     /// Lists the living cells in the order of creation.
     pub(crate) fn living(&self) -> Vec<Arc<dyn AnyCell>> {
         self.cells.lock().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Runs `discard`; reply handles that it drops learn `fate`.
+    pub(crate) fn discarding(&self, fate: Fate, discard: impl FnOnce()) {
+        let here = Place::here();
+        self.discarding.lock().push((here, fate));
+        discard();
+        let mut discarding = self.discarding.lock();
+        if let Some(at) = discarding.iter().rposition(|(place, _)| *place == here) {
+            discarding.remove(at);
+        }
+    }
+
+    /// Says why the calling thread is discarding a message, if it is.
+    pub(crate) fn discarding_here(&self) -> Option<Fate> {
+        let (here, discarding) = (Place::here(), self.discarding.lock());
+        discarding.iter().rev().find(|(place, _)| *place == here).map(|(_, fate)| *fate)
+    }
+
+    /// Gives the cell whose run the calling thread is in.
+    pub(crate) fn running_here(&self) -> Option<Arc<dyn AnyCell>> {
+        self.cell(self.dispatcher.running_here()?)
     }
 
     /// Wakes those who wait for the system's end.

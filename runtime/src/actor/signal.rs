@@ -15,6 +15,8 @@ pub(crate) enum Signal {
     Stop(StopReason),
     /// Fails the actor, kind Killed.
     Kill,
+    /// Fails the actor, kind Overflow: its full mailbox has dropped a message.
+    Overflow,
     /// An actor above has failed: stop reading the user lane.
     Suspend,
     /// Takes back one Suspend.

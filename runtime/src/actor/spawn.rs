@@ -14,7 +14,7 @@ use super::signal::Signal;
 use super::{Actor, Props};
 use crate::dispatch::{Home, Worker};
 use crate::id::ActorId;
-use crate::mailbox::Lanes;
+use crate::mailbox::{Arrangement, Lanes};
 use crate::observe::EventKind;
 use crate::supervise::ChildBudget;
 use crate::sync::{Mutex, Ordering};
@@ -115,10 +115,13 @@ fn make<A: Actor>(
     let suspends = parent.as_ref().map_or(0, |parent| parent.head().suspends.load(Ordering::Relaxed));
     let head = Head::new(id, path, depth, parent, shared.clone(), home);
     head.suspends.store(suspends, Ordering::Relaxed);
-    let mailbox = Lanes::new(props.mailbox);
+    let rules = (!props.rules.is_plain()).then(|| Box::new(props.rules));
+    let keep = props.rules.key.map(|(keep, _)| keep);
+    let arrangement = Arrangement { rich: rules.is_some(), keep };
+    let mailbox = Lanes::new(props.mailbox, arrangement, &shared.memory);
     let rng = shared.rng(RNG_BEHAVIOUR | id.0);
     let behaviour = Mutex::new(Box::new(Life::new(props, rng, suspends)) as Box<_>);
-    Arc::new(Cell { head, mailbox, behaviour, post: Post::new() })
+    Arc::new(Cell { head, mailbox, rules, behaviour, post: Post::new() })
 }
 
 /// Takes a cell into the book of the living.

@@ -165,12 +165,12 @@ impl<A: Actor> Context<'_, A> {
 
     /// Puts all that is stashed now before the mailbox, in the order in which it was stashed; says how many.
     pub fn unstash_all(&mut self) -> usize {
-        self.own.unstash(&self.cell.head, usize::MAX)
+        self.own.unstash(self.cell, usize::MAX)
     }
 
     /// Puts the first `n` of what is stashed now before the mailbox; says how many there were.
     pub fn unstash(&mut self, n: usize) -> usize {
-        self.own.unstash(&self.cell.head, n)
+        self.own.unstash(self.cell, n)
     }
 
     /// Counts the stashed messages.
@@ -179,15 +179,19 @@ impl<A: Actor> Context<'_, A> {
     }
 }
 
-impl<M> Own<M> {
-    /// Moves the first `n` stashed messages to the front of what is read next.
-    pub(super) fn unstash(&mut self, head: &Head, n: usize) -> usize {
+impl<M: Send + 'static> Own<M> {
+    /// Moves the first `n` stashed messages to the front of what is read next; in a mailbox with an order of its own, to the
+    /// front of their rank, where they came from.
+    pub(super) fn unstash(&mut self, cell: &std::sync::Arc<super::cell::Cell<M>>, n: usize) -> usize {
+        let head = &cell.head;
         let n = n.min(self.stash.kept.len());
         if n == 0 {
             return 0;
         }
         for envelope in self.stash.kept.drain(..n).rev() {
-            self.batch.push_front(envelope);
+            if let Some(envelope) = cell.put_back(envelope) {
+                self.batch.push_front(envelope);
+            }
         }
         head.counts.stashed.set(self.stash.kept.len() as u64);
         head.record(EventKind::Unstashed { messages: n as u64 });

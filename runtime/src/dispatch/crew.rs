@@ -90,6 +90,7 @@ impl Crew {
         worker.turn = turn;
         let sits = || self.turns[seat].load(Ordering::Relaxed) == turn;
         let (queues, state) = (&self.team.queues, &self.team.queues.seats[seat]);
+        state.note.settle_here();
         state.wake(core.now().as_nanos());
         core.start_ticking();
         // Ordering: Relaxed, read again before every sleep.

@@ -17,6 +17,7 @@ pub(crate) mod idle;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) mod pool;
 pub(crate) mod run_queue;
+pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod stepper;
 mod virtual_crew;
@@ -240,6 +241,16 @@ impl Dispatcher {
     /// Disarms a timer; false if it was due already.
     pub(crate) fn cancel_timer(&self, key: TimerKey) -> bool {
         each!(self, d => d.cancel_timer(key))
+    }
+
+    /// Says whose run the calling thread is in, if it is in one.
+    pub(crate) fn running_here(&self) -> Option<crate::id::ActorId> {
+        each!(self, d => d.running_here())
+    }
+
+    /// Is true if the calling thread is a worker, or drives one now: it must not wait.
+    pub(crate) fn is_worker_here(&self) -> bool {
+        each!(self, d => d.is_worker_here())
     }
 
     /// Counts the armed timers.

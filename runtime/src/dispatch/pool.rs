@@ -16,6 +16,7 @@ use super::crew::Crew;
 use super::settings::{DispatcherSettings, Home, Kind, PINNED, Roster};
 use super::worker::{BEAT, Heart, Post};
 use super::{Due, Task, Worker};
+use crate::id::ActorId;
 use crate::observe::DispatcherSnapshot;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::system::SystemClock;
@@ -244,6 +245,25 @@ impl Pool {
         // The value is dropped after the lock: its drop may set or cancel timers.
         let cancelled = self.core.timers.lock().queue.cancel(key);
         cancelled.is_some()
+    }
+
+    /// Says whose run the calling thread is in.
+    pub(crate) fn running_here(&self) -> Option<ActorId> {
+        self.note_here().filter(|actor| *actor != ActorId::NOBODY)
+    }
+
+    /// Is true if the calling thread is a worker's.
+    pub(crate) fn is_worker_here(&self) -> bool {
+        self.note_here().is_some()
+    }
+
+    fn note_here(&self) -> Option<ActorId> {
+        let mut found = None;
+        self.core.each_crew(|crew| {
+            let here = crew.team.queues.seats.iter().find(|seat| seat.note.is_here());
+            found = found.or(here.map(|seat| seat.note.actor()));
+        });
+        found
     }
 
     pub(crate) fn timers(&self) -> usize {

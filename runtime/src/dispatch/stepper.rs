@@ -25,6 +25,7 @@ use super::settings::{DispatcherSettings, Home, PINNED, Roster};
 use super::virtual_crew::{Activation, Guild, VirtualCrew, VirtualWorker};
 use super::worker::{SLOW, Team};
 use super::{CostModel, Due, Run, Task, Worker};
+use crate::id::ActorId;
 use crate::observe::DispatcherSnapshot;
 use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
@@ -396,6 +397,18 @@ impl Stepper {
         // The value is dropped after the lock: its drop may set or cancel timers.
         let cancelled = self.timers.lock().cancel(key);
         cancelled.is_some()
+    }
+
+    /// Says whose run the present turn is.
+    pub(crate) fn running_here(&self) -> Option<ActorId> {
+        let pinned = self.pinned.lock();
+        let seats = self.guilds.iter().chain(pinned.values()).flat_map(|guild| &guild.team.queues.seats);
+        seats.map(|seat| seat.note.actor()).find(|actor| *actor != ActorId::NOBODY)
+    }
+
+    /// Is true inside a turn.
+    pub(crate) fn is_worker_here(&self) -> bool {
+        self.state.try_lock().is_none()
     }
 
     pub(crate) fn timers(&self) -> usize {

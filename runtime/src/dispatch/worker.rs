@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use super::Task;
 use super::run_queue::{Injector, RING, RunQueue, Taken};
+use super::running::Running;
 use super::settings::{DispatcherSettings, Home};
 use crate::observe::{DispatcherSnapshot, WorkerSnapshot};
 use crate::rng::Rng;
@@ -73,6 +74,8 @@ impl Team {
 pub(crate) struct Seat {
     /// Activations begun.
     pub(crate) activations: Counter,
+    /// Whose run it is in.
+    pub(crate) note: Arc<Running>,
     steals: Counter,
     running: AtomicBool,
     pub(super) busy: Counter,
@@ -87,6 +90,7 @@ impl Default for Seat {
     fn default() -> Self {
         Seat {
             activations: Counter::default(),
+            note: Arc::default(),
             steals: Counter::default(),
             running: AtomicBool::new(false),
             busy: Counter::default(),
@@ -195,6 +199,8 @@ impl Post {
 pub(crate) struct Worker {
     pub(crate) index: usize,
     pub(crate) home: Home,
+    /// Whose run this worker is in.
+    pub(crate) running: Arc<Running>,
     /// Counts the threads that have sat here before.
     pub(crate) turn: u32,
     throughput: u32,
@@ -219,6 +225,7 @@ impl Worker {
         Worker {
             index,
             home: team.home,
+            running: team.queues.seats[index].note.clone(),
             turn: 0,
             throughput: team.throughput,
             activations: 0,

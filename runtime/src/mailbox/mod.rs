@@ -7,28 +7,46 @@
 //!   idle ──push──▶ scheduled ──finish() with nothing readable──▶ idle
 //!                     └──────finish() with something readable──▶ scheduled (the caller queues it again)
 //! ```
+//! The user lane is a plain queue, or the [`rich`] one where the user has asked for an order of their own.
 //! I1 `scheduled` is true exactly while the owner is queued or running.
 //! I2 a paused user lane never makes the owner scheduled; the system lane always does.
-//! I3 `len(user) − own + reserved ≤ capacity`; `own` items have their room from their order on.
-//! I4 everything accepted is handed out once: by `take`, `close` or as the victim of a push.
+//! I3 messages queued + room promised ≤ capacity, in each lane; what the owner has ordered is beside it.
+//! I4 everything accepted is handed out once: by `take`, `close`, `give_up` or as the loser against a newer one.
+//! I5 a push below `mark` needs no look at marks or memory.
 //! It does not know what a message or a signal means.
 
+pub(crate) mod budget;
+pub(crate) mod order;
 pub(crate) mod policy;
+mod push;
+mod queue;
 mod reserve;
+mod rich;
 mod shut;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
 
 use crate::id::MsgId;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use crate::time::Instant;
 
+use budget::Budget;
+pub use order::Keep;
+use order::Lane;
+#[cfg(test)]
+use order::Tag;
 pub use policy::{Mailbox, OverflowStrategy};
 use reserve::Reservations;
-pub(crate) use reserve::Ticket;
+pub(crate) use reserve::{Closed, Ticket};
+use rich::Rich;
 
 /// Doublings above this depth are worth an event.
 const HIGH_MARK: usize = 10_000;
+
+/// Messages that a queue grows by, at least.
+const GROWTH: usize = 4;
 
 /// One queued item with its stamps.
 #[derive(Debug)]
@@ -51,18 +69,74 @@ pub(crate) trait Ordered {
     fn is_own(&self) -> bool;
 }
 
-/// What became of a push into the user lane.
+/// Why a message was not taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// No room.
+    Full,
+    /// The restart hold has no room.
+    HoldFull,
+    /// The system's message memory has none.
+    Memory,
+    /// An equal message is queued, and stays.
+    Duplicate,
+    /// Closed for ever.
+    Closed,
+}
+
+/// Why an accepted message had to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// A newer one needed its room.
+    Evicted,
+    /// A newer one with the same key has its place.
+    Duplicate,
+}
+
+/// What became of a push into the user lane. `full`: it found the lane full for the first time since it was last below half.
 #[derive(Debug)]
 pub(crate) enum Pushed<T> {
-    /// Taken in. `wake`: the owner was idle and is now marked scheduled; `evicted`: the oldest had to go for it;
-    /// `high`: the depth, if it passed a mark.
-    Accepted { wake: bool, evicted: Option<Envelope<T>>, high: Option<usize> },
-    /// No room.
-    Full(Envelope<T>),
-    /// The restart hold has no room.
-    HoldFull(Envelope<T>),
-    /// Closed for ever.
-    Closed(Envelope<T>),
+    /// Taken in. `wake`: the owner was idle and is now marked scheduled; `high`: the depth, if it passed a mark.
+    Accepted { wake: bool, lost: Option<(Envelope<T>, Loss)>, high: Option<usize>, full: bool },
+    /// Not taken in.
+    Refused { envelope: Envelope<T>, why: Why, full: bool },
+}
+
+impl<T> Pushed<T> {
+    fn refused(why: Why, envelope: Envelope<T>) -> Self {
+        Pushed::Refused { envelope, why, full: false }
+    }
+}
+
+/// What room that has come leads to: to be carried out when the lock is free.
+pub(crate) struct Granted<T> {
+    /// The owner is to be scheduled.
+    pub(crate) wake: bool,
+    /// Those who have got what they waited for.
+    pub(crate) wakers: Vec<Waker>,
+    /// Accepted, and lost to one that had waited.
+    pub(crate) lost: Vec<(Envelope<T>, Loss)>,
+    /// Had waited, and were refused as duplicates.
+    pub(crate) refused: Vec<Envelope<T>>,
+}
+
+impl<T> Default for Granted<T> {
+    fn default() -> Self {
+        Granted { wake: false, wakers: Vec::new(), lost: Vec::new(), refused: Vec::new() }
+    }
+}
+
+impl<T> Granted<T> {
+    pub(crate) fn is_nothing(&self) -> bool {
+        !self.wake && self.wakers.is_empty() && self.lost.is_empty() && self.refused.is_empty()
+    }
+
+    fn add(&mut self, other: Granted<T>) {
+        self.wake |= other.wake;
+        self.wakers.extend(other.wakers);
+        self.lost.extend(other.lost);
+        self.refused.extend(other.refused);
+    }
 }
 
 /// What became of the wish to wake an owner that has nothing in its own lanes.
@@ -82,10 +156,15 @@ pub(crate) struct Lanes<T, S> {
     signals: AtomicUsize,
     capacity: Option<usize>,
     overflow: OverflowStrategy,
+    budget: Option<Arc<Budget>>,
+    /// False where the user lane is bounded or has an order of its own: every push then needs a closer look.
+    plain: bool,
 }
 
 struct Inner<T, S> {
+    /// The queue, unless there is a rich one.
     user: VecDeque<Envelope<T>>,
+    rich: Option<Box<Rich<T>>>,
     /// How many of `user` are `own`.
     own: usize,
     system: VecDeque<S>,
@@ -93,6 +172,10 @@ struct Inner<T, S> {
     paused: bool,
     closed: bool,
     ended: bool,
+    /// It has been full since it was last below half.
+    was_full: bool,
+    /// Its owner has failed for it since it was last below half.
+    overflowed: bool,
     /// The system lane refuses what comes, though its owner has not ended.
     deaf: bool,
     /// Messages that may still come in while the owner waits for its restart.
@@ -103,31 +186,54 @@ struct Inner<T, S> {
     /// Accepted, but on their way: not visible yet.
     in_flight: usize,
     high: usize,
-    reservations: Reservations,
+    /// The depth at which a push needs a closer look: the next mark, or the end of the memory that is paid for.
+    mark: usize,
+    /// Bytes taken from the budget.
+    paid: usize,
+    reservations: Reservations<T>,
+}
+
+/// What the order of a mailbox needs besides the tags.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrangement {
+    /// There are ranks, a control lane, or keys.
+    pub(crate) rich: bool,
+    pub(crate) keep: Option<Keep>,
 }
 
 impl<T: Ordered, S> Lanes<T, S> {
-    pub(crate) fn new(settings: Mailbox) -> Self {
+    pub(crate) fn new(settings: Mailbox, arrangement: Arrangement, budget: &Arc<Budget>) -> Self {
+        let capacity = settings.capacity();
+        let rich = arrangement.rich.then(|| Box::new(Rich::new(capacity, arrangement.keep)));
+        let mut inner = Inner {
+            user: VecDeque::new(),
+            rich,
+            own: 0,
+            system: VecDeque::new(),
+            scheduled: false,
+            paused: true,
+            closed: false,
+            ended: false,
+            deaf: false,
+            was_full: false,
+            overflowed: false,
+            hold: None,
+            accepted: 0,
+            evicted: 0,
+            in_flight: 0,
+            high: HIGH_MARK,
+            mark: 0,
+            paid: 0,
+            reservations: Reservations::default(),
+        };
+        inner.set_mark(settings.is_budgeted());
         Lanes {
-            inner: Mutex::new(Inner {
-                user: VecDeque::new(),
-                own: 0,
-                system: VecDeque::new(),
-                scheduled: false,
-                paused: true,
-                closed: false,
-                ended: false,
-                deaf: false,
-                hold: None,
-                accepted: 0,
-                evicted: 0,
-                in_flight: 0,
-                high: HIGH_MARK,
-                reservations: Reservations::default(),
-            }),
+            inner: Mutex::new(inner),
             signals: AtomicUsize::new(0),
-            capacity: settings.capacity(),
+            capacity,
             overflow: settings.overflow(),
+            budget: settings.is_budgeted().then(|| budget.clone()),
+            plain: capacity.is_none() && !arrangement.rich,
         }
     }
 
@@ -141,16 +247,17 @@ impl<T: Ordered, S> Lanes<T, S> {
         self.overflow
     }
 
+    /// Is true if a sender may have to wait: there is a bound, or an order with a bounded control lane, or a budget.
+    pub(crate) fn may_be_full(&self) -> bool {
+        !self.plain || self.budget.is_some()
+    }
+
     /// Puts a message into an unbounded, open lane: the way that nearly all messages take. Ok(true): schedule the owner.
     /// Gives the message back if anything asks for a closer look, which [`Lanes::push`] takes.
     #[inline]
     pub(crate) fn push_plain(&self, envelope: Envelope<T>) -> Result<bool, Envelope<T>> {
         let mut inner = self.inner.lock();
-        if self.capacity.is_some()
-            || inner.closed
-            || inner.hold.is_some()
-            || inner.user.len() + 1 >= inner.high
-        {
+        if !self.plain || inner.closed || inner.hold.is_some() || inner.user.len() >= inner.mark {
             return Err(envelope);
         }
         inner.user.push_back(envelope);
@@ -158,44 +265,6 @@ impl<T: Ordered, S> Lanes<T, S> {
         let wake = !inner.paused && !inner.scheduled;
         inner.scheduled |= wake;
         Ok(wake)
-    }
-
-    /// Puts a message into the user lane, subject to bound and hold.
-    pub(crate) fn push(&self, envelope: Envelope<T>) -> Pushed<T> {
-        let mut inner = self.inner.lock();
-        if inner.closed {
-            return Pushed::Closed(envelope);
-        }
-        if inner.hold.is_some_and(|left| left <= inner.reservations.granted()) {
-            return Pushed::HoldFull(envelope);
-        }
-        let full = self.capacity.is_some_and(|capacity| inner.occupied() >= capacity);
-        if !full {
-            inner.hold = inner.hold.map(|left| left - 1);
-            return inner.accept(envelope, None);
-        }
-        let oldest = match self.overflow {
-            OverflowStrategy::DropOldest => inner.user.iter().position(|queued| !queued.item.is_own()),
-            _ => None,
-        };
-        match oldest {
-            Some(oldest) => {
-                let evicted = inner.user.remove(oldest);
-                inner.evicted += 1;
-                inner.accept(envelope, evicted)
-            }
-            None => Pushed::Full(envelope),
-        }
-    }
-
-    /// Puts in something that the owner has ordered itself: it has its room beside the capacity.
-    pub(crate) fn push_own(&self, envelope: Envelope<T>) -> Pushed<T> {
-        let mut inner = self.inner.lock();
-        if inner.closed {
-            return Pushed::Closed(envelope);
-        }
-        inner.own += usize::from(envelope.item.is_own());
-        inner.accept(envelope, None)
     }
 
     /// Counts a message that is accepted now and pushed when it becomes visible.
@@ -234,23 +303,58 @@ impl<T: Ordered, S> Lanes<T, S> {
         signal
     }
 
-    /// Takes what an activation may handle: the whole lane into `batch` if it is unbounded (one lock per batch); else one
-    /// message, which makes room. Gives how many are left behind.
-    pub(crate) fn take(&self, batch: &mut VecDeque<Envelope<T>>) -> usize {
+    /// Takes what an activation may handle: the whole lane into `batch` if it is plain and unbounded (one lock per batch);
+    /// else one message, which makes room. Gives how many are left behind.
+    pub(crate) fn take(&self, batch: &mut VecDeque<Envelope<T>>) -> (usize, Granted<T>) {
         let mut inner = self.inner.lock();
-        if self.capacity.is_none() && batch.is_empty() {
+        if self.plain && batch.is_empty() {
             std::mem::swap(&mut inner.user, batch);
             inner.own = 0;
-            return 0;
+            let mut granted = Granted { wakers: self.slim(&mut inner), ..Granted::default() };
+            if inner.reservations.is_waited_for() {
+                granted.add(inner.grant(self));
+            }
+            return (0, granted);
         }
-        if let Some(envelope) = inner.user.pop_front() {
-            inner.own -= usize::from(envelope.item.is_own());
+        if let Some(envelope) = inner.pop() {
             batch.push_back(envelope);
         }
-        let (left, granted) = (inner.user.len(), inner.grant(self.capacity));
-        drop(inner);
-        granted.into_iter().for_each(|waker| waker.wake());
-        left
+        if self.capacity.is_some_and(|capacity| inner.occupied(Lane::Main) * 2 < capacity) {
+            (inner.was_full, inner.overflowed) = (false, false);
+        }
+        let mut granted = inner.grant(self);
+        if inner.len() == 0 {
+            granted.wakers.extend(self.slim(&mut inner));
+        }
+        (inner.len(), granted)
+    }
+
+    /// Lets go of a drained queue that is too large to be kept for the next messages.
+    fn slim(&self, inner: &mut Inner<T, S>) -> Vec<Waker> {
+        let budget = self.budget.as_deref();
+        let room = inner.room();
+        let bytes = room * size_of::<Envelope<T>>();
+        let mut wakers = Vec::new();
+        if budget::is_too_large(bytes, budget) {
+            inner.user = VecDeque::new();
+            if let Some(rich) = &mut inner.rich {
+                rich.room = 0;
+            }
+            wakers = inner.give_back(bytes, budget);
+        }
+        inner.set_mark(budget.is_some());
+        wakers
+    }
+
+    /// Takes back the memory of an owner's emptied batch, if that is too large to be kept.
+    pub(crate) fn slim_batch(&self, batch: &mut VecDeque<Envelope<T>>) {
+        let bytes = batch.capacity() * size_of::<Envelope<T>>();
+        if !budget::is_too_large(bytes, self.budget.as_deref()) {
+            return;
+        }
+        *batch = VecDeque::new();
+        let wakers = self.inner.lock().give_back(bytes, self.budget.as_deref());
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Is true if a signal waits.
@@ -259,66 +363,38 @@ impl<T: Ordered, S> Lanes<T, S> {
         self.signals.load(Ordering::Acquire) > 0
     }
 
-    /// Looks at what is queued, in the order in which it would be taken.
-    pub(crate) fn look(&self, mut see: impl FnMut(&Envelope<T>)) {
-        self.inner.lock().user.iter().for_each(&mut see);
-    }
-
-    /// Takes one queued item out of turn.
-    pub(crate) fn pick(&self, id: MsgId) -> Option<Envelope<T>> {
-        let mut inner = self.inner.lock();
-        let at = inner.user.iter().position(|envelope| envelope.id == id)?;
-        let picked = inner.user.remove(at)?;
-        inner.own -= usize::from(picked.item.is_own());
-        let granted = inner.grant(self.capacity);
-        drop(inner);
-        granted.into_iter().for_each(|waker| waker.wake());
-        Some(picked)
-    }
-
     /// Counts the user messages queued here.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.inner.lock().user.len()
+        self.inner.lock().len()
     }
 
     /// Gives queued, in flight, accepted ever, and the stamp of the oldest, in one look.
     pub(crate) fn gauge(&self) -> Gauge {
-        let inner = self.inner.lock();
+        let mut inner = self.inner.lock();
+        let control = inner.rich.as_ref().map_or(0, |rich| rich.queued(Lane::Control));
+        let waiting = inner.rich.as_ref().map_or(0, |rich| rich.waiting.messages());
         Gauge {
-            queued: inner.user.len(),
+            queued: inner.len(),
+            control,
+            own: inner.len() - control - inner.queued(Lane::Main),
+            in_line: waiting + inner.line(Lane::Main).messages(),
             in_flight: inner.in_flight,
             accepted: inner.accepted,
             evicted: inner.evicted,
-            oldest: inner.user.front().map(|envelope| envelope.at),
+            oldest: match &inner.rich {
+                Some(rich) => rich.oldest(),
+                None => inner.user.front().map(|envelope| envelope.at),
+            },
         }
     }
 
     /// Ends an activation: true if the owner has something to do and stays scheduled; `more`: it holds a batch.
     pub(crate) fn finish(&self, more: bool) -> bool {
         let mut inner = self.inner.lock();
-        let readable = !inner.paused && (more || !inner.user.is_empty());
+        let readable = !inner.paused && (more || inner.len() > 0);
         inner.scheduled = readable || !inner.system.is_empty();
         inner.scheduled
-    }
-
-    /// Marks an idle owner as scheduled, for work that lies elsewhere.
-    pub(crate) fn nudge(&self) -> Nudged {
-        let mut inner = self.inner.lock();
-        if inner.closed || inner.paused {
-            return Nudged::Unable;
-        }
-        if std::mem::replace(&mut inner.scheduled, true) { Nudged::Awake } else { Nudged::Woken }
-    }
-
-    /// Is true while the owner is queued or runs (I1).
-    pub(crate) fn is_scheduled(&self) -> bool {
-        self.inner.lock().scheduled
-    }
-
-    /// Counts a message as accepted that the owner has taken from elsewhere.
-    pub(crate) fn adopt(&self) {
-        self.inner.lock().accepted += 1;
     }
 
     /// Stops or allows the reading of the user lane. To be called by the running owner only.
@@ -327,24 +403,52 @@ impl<T: Ordered, S> Lanes<T, S> {
     }
 
     /// Limits what may come in from now on to `hold` messages, or lifts the limit.
-    pub(crate) fn hold(&self, hold: Option<usize>) {
-        let granted = {
-            let mut inner = self.inner.lock();
-            inner.hold = hold;
-            inner.grant(self.capacity)
+    pub(crate) fn hold(&self, hold: Option<usize>) -> Granted<T> {
+        let mut inner = self.inner.lock();
+        inner.hold = match (hold, self.capacity) {
+            (Some(hold), Some(capacity)) => Some(hold.min(capacity)),
+            (hold, _) => hold,
         };
-        granted.into_iter().for_each(|waker| waker.wake());
+        inner.grant(self)
     }
 
-    /// Closes the user lane and gives what is left in it; waiting senders are told.
+    /// Gives up what is queued, but for what the owner has ordered.
+    pub(crate) fn give_up(&self) -> (VecDeque<Envelope<T>>, Granted<T>) {
+        let mut inner = self.inner.lock();
+        let given_up = match &mut inner.rich {
+            Some(rich) => rich.drain(true),
+            None => {
+                let (own, others) = inner.user.drain(..).partition(|envelope| envelope.item.is_own());
+                inner.user = own;
+                others
+            }
+        };
+        (inner.was_full, inner.overflowed) = (false, false);
+        inner.set_mark(self.budget.is_some());
+        (given_up, inner.grant(self))
+    }
+
+    /// Is true if the owner is to fail because its mailbox is full: once until that is below half.
+    pub(crate) fn begin_overflow(&self) -> bool {
+        !std::mem::replace(&mut self.inner.lock().overflowed, true)
+    }
+
+    /// Closes the user lane and gives what is left in it, and what waited for room in it; waiting senders are told.
     pub(crate) fn close(&self) -> VecDeque<Envelope<T>> {
-        let (left, waiters) = {
+        let (left, wakers) = {
             let mut inner = self.inner.lock();
             inner.closed = true;
             inner.own = 0;
-            (std::mem::take(&mut inner.user), inner.reservations.clear())
+            let mut wakers = inner.end_lines();
+            let left = match inner.rich.take() {
+                Some(mut rich) => rich.drain(false),
+                None => std::mem::take(&mut inner.user),
+            };
+            let paid = inner.paid;
+            wakers.extend(inner.give_back(paid, self.budget.as_deref()));
+            (left, wakers)
         };
-        waiters.into_iter().for_each(|waker| waker.wake());
+        wakers.into_iter().for_each(Waker::wake);
         left
     }
 
@@ -366,28 +470,16 @@ impl<T: Ordered, S> Lanes<T, S> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gauge {
     pub(crate) queued: usize,
+    /// Of `queued`: in the control lane.
+    pub(crate) control: usize,
+    /// Of `queued`: ordered by the owner.
+    pub(crate) own: usize,
+    /// Messages of asks that wait for room, not among `queued`.
+    pub(crate) in_line: usize,
     pub(crate) in_flight: usize,
     pub(crate) accepted: u64,
     pub(crate) evicted: u64,
     pub(crate) oldest: Option<Instant>,
-}
-
-impl<T, S> Inner<T, S> {
-    fn occupied(&self) -> usize {
-        self.user.len() - self.own + self.reservations.granted()
-    }
-
-    fn accept(&mut self, envelope: Envelope<T>, evicted: Option<Envelope<T>>) -> Pushed<T> {
-        self.user.push_back(envelope);
-        self.accepted += 1;
-        let high = (self.user.len() >= self.high).then(|| {
-            self.high *= 2;
-            self.user.len()
-        });
-        let wake = !self.paused && !self.scheduled;
-        self.scheduled |= wake;
-        Pushed::Accepted { wake, evicted, high }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The shutting of a mailbox whose owner does not return from its run.
 //!
-//! I1 the user lane takes nothing more and keeps what it has; whoever waits for room is told.
+//! I1 the user lane takes nothing more and keeps what it has; whoever waits for room is told, and a message that
+//!    waits in line stays with the rest.
 //! I2 the system lane holds one last signal, which the owner finds when it returns, and refuses all others.
 
 use std::collections::VecDeque;
@@ -19,7 +20,7 @@ impl<T: Ordered, S> Lanes<T, S> {
             // Ordering: Release, pairs with the Acquire in next_signal().
             self.signals.store(1, Ordering::Release);
             let wake = !std::mem::replace(&mut inner.scheduled, true);
-            (unheard, wake, inner.reservations.clear())
+            (unheard, wake, inner.end_lines())
         };
         waiters.into_iter().for_each(|waker| waker.wake());
         (unheard, wake)

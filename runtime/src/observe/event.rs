@@ -159,6 +159,13 @@ pub enum EventKind {
     Dropped { reason: DropReason, message: MsgId },
     /// A mailbox passed a mark of 10,000 or a doubling of it.
     MailboxHigh { depth: u64 },
+    /// The actor has no use for a message, and said so.
+    Unhandled { message: MsgId },
+    /// A message found the bounded mailbox full, for the first time since it was last below half.
+    MailboxFull { capacity: u64 },
+    /// Actors wait for room in each other's mailboxes, each for the next and the last for the first: none of them will
+    /// handle anything. Nothing is broken by force.
+    Deadlock { cycle: Arc<[(ActorId, Arc<str>)]> },
     /// The actor waits for room in a mailbox.
     AwaitingRoom { target: ActorId },
     /// The room came.
@@ -310,6 +317,12 @@ impl EventKind {
             TimerSet { due } => [29, due.as_nanos(), 0, 0],
             TimerFired => [30, 0, 0, 0],
             TimerCancelled => [31, 0, 0, 0],
+            Unhandled { message } => [52, message.0, 0, 0],
+            MailboxFull { capacity } => [50, *capacity, 0, 0],
+            Deadlock { cycle } => {
+                let ids = cycle.iter().fold(0, |h: u64, (id, _)| h.wrapping_mul(31).wrapping_add(id.0));
+                [51, cycle.len() as u64, ids, 0]
+            }
             Forced { path, state, running_for_ns } => [40, text(path), *state as u64, *running_for_ns],
             RouteeAdded { routee, routees } => [80, routee.0, *routees, 0],
             RouteeRetired { routee, routees } => [81, routee.0, *routees, 0],

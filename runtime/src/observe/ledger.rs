@@ -3,7 +3,7 @@
 //! `sent = handled + queued + stashed + failed + dead_lettered + dropped`, and for asks
 //! `asks = replied + timed_out + failed + cancelled + pending`. It is on screen and the main oracle of tests.
 //!
-//! I1 `refused` and `late_replies` are outside the sums.
+//! I1 `refused` and `late_replies` are outside the sums; `unhandled` is a part of `handled`.
 //! I2 sums are made in 128 bits and counts saturate: a ledger never looks balanced because something wrapped.
 //! It counts nothing itself: whoever moves a message does.
 
@@ -95,6 +95,9 @@ pub struct Ledger {
     pub dropped: u64,
     /// Outside the sum: handed back to the caller.
     pub refused: u64,
+    /// Part of `handled`: the actor said that it has no use for it.
+    #[cfg_attr(feature = "scenario", serde(default))]
+    pub unhandled: u64,
 }
 
 impl Ledger {
@@ -122,6 +125,7 @@ impl Add for Ledger {
             dead_lettered: self.dead_lettered.saturating_add(other.dead_lettered),
             dropped: self.dropped.saturating_add(other.dropped),
             refused: self.refused.saturating_add(other.refused),
+            unhandled: self.unhandled.saturating_add(other.unhandled),
         }
     }
 }

@@ -58,6 +58,14 @@ pub struct ActorSnapshot {
     pub capacity: Option<usize>,
     /// What its mailbox does when full.
     pub overflow: OverflowStrategy,
+    /// Messages in the lane of the urgent; part of its `queued`.
+    pub control: usize,
+    /// Messages in the mailbox that the actor has ordered itself, beside the bound; part of its `queued`.
+    pub own: usize,
+    /// Is false if the actor was in a run, so that what it has taken from its mailbox and not handled yet is not in `queued`.
+    pub exact: bool,
+    /// Whom it waits for, for room.
+    pub waits_on: Option<ActorId>,
     /// When the oldest queued message was sent.
     pub oldest: Option<Instant>,
     /// Its part of the ledger.

@@ -3,10 +3,11 @@
 //! I1 a slot is settled once: by a reply, by the deadline, by the fate of its message, or by the asker's giving up. One lock
 //!    decides who was first.
 //! I2 no ask outlives its reason: a handle that is dropped unsent tells the slot why.
-//! I3 the slot holds its timer only while it waits.
+//! I3 the slot holds its timers, and its message's place in a line for room, only while it waits.
 //!
-//! What a dropped handle means is known when the run that dropped it has ended: `HandlerFailed` or `NoReply`. A handle in a
-//! message that the target's end discards means `Stopped`.
+//! What a dropped handle means depends on who dropped it, and the runtime knows: a message that it discards itself has a
+//! fate of its own (`Dropped`, `Full`, `Stopped`); a run, of whatever actor, is waited for, and its end says `HandlerFailed`
+//! or `NoReply`, or `Stopped` where it was the actor's last; outside of all runs it is `NoReply` at once.
 
 use std::fmt;
 use std::future::Future;
@@ -16,12 +17,14 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use crate::actor::cell::{AnyCell, Fate, Item, Orphan};
-use crate::actor::doors::{Door, Refusal};
+use crate::actor::doors::Refusal;
 use crate::actor::failure::catch;
-use crate::actor::shared::Shared;
+use crate::actor::line::{Asking, Line};
+use crate::actor::shared::{Endless, Shared};
 use crate::actor::{Actor, ActorRef, Context};
 use crate::dispatch::Due;
-use crate::observe::EventKind;
+use crate::mailbox::Ticket;
+use crate::observe::{DropReason, EventKind};
 use crate::supervise::FailureKind;
 use crate::sync::Mutex;
 use crate::time::TimerKey;
@@ -40,10 +43,14 @@ pub enum AskError {
     HandlerFailed(FailureKind),
     /// The run that held the reply handle ended without using it.
     NoReply,
-    /// The target's mailbox had no room.
+    /// The target's mailbox had no room, and its policy is not to wait for some.
     Full,
+    /// The message that held the reply handle was dropped, for this reason.
+    Dropped(DropReason),
     /// All routees that a router had asked have failed to answer.
     AllFailed,
+    /// The caller is a worker, which must not wait.
+    WouldBlock,
     /// The system ended while somebody outside it held the reply.
     Shutdown,
 }
@@ -59,6 +66,8 @@ impl AskError {
             AskError::Full => 5,
             AskError::Shutdown => 6,
             AskError::AllFailed => 7,
+            AskError::WouldBlock => 8,
+            AskError::Dropped(reason) => 0x200 + u64::from(reason.code()),
         }
     }
 }
@@ -72,7 +81,9 @@ impl fmt::Display for AskError {
             AskError::HandlerFailed(kind) => write!(f, "the handler failed before it answered: {kind}"),
             AskError::NoReply => write!(f, "the handler ended without an answer"),
             AskError::Full => write!(f, "the mailbox is full"),
+            AskError::Dropped(reason) => write!(f, "the question was dropped: {reason}"),
             AskError::AllFailed => write!(f, "nobody of those who were asked has answered"),
+            AskError::WouldBlock => write!(f, "a worker must not wait for an answer"),
             AskError::Shutdown => write!(f, "the system ended before the answer came"),
         }
     }
@@ -110,12 +121,14 @@ impl<R: Send + 'static> Drop for Reply<R> {
         if !slot.waits() {
             return;
         }
-        match slot.target.upgrade() {
-            Some(target) => {
-                let fate = if target.is_closed() { Fate::Stopped } else { Fate::Handled };
-                target.head().adopt(Box::new(Dropped(slot)), fate);
-            }
-            None => slot.settle_visibly(Err(AskError::Stopped)),
+        let shared = slot.shared.clone();
+        if let Some(fate) = shared.discarding_here() {
+            Box::new(Dropped(slot)).settle(fate);
+        } else if let Some(holder) = shared.running_here() {
+            holder.head().adopt(Box::new(Dropped(slot)), Fate::Handled);
+        } else {
+            let ended = slot.target.upgrade().is_none_or(|target| target.is_closed());
+            Box::new(Dropped(slot)).settle(if ended { Fate::Stopped } else { Fate::Handled });
         }
     }
 }
@@ -134,19 +147,33 @@ impl<R: Send + 'static> Orphan for Dropped<R> {
             Fate::Handled => AskError::NoReply,
             Fate::Failed(kind) => AskError::HandlerFailed(kind),
             Fate::Stopped => AskError::Stopped,
+            Fate::Dropped(reason) => AskError::Dropped(reason),
+            Fate::Refused => AskError::Full,
         }));
     }
 }
 
 pub(crate) struct Slot<R: Send + 'static> {
     state: Mutex<State<R>>,
+    /// Its number among the asks that time never ends; 0 if it has a deadline.
+    endless: u64,
     shared: Arc<Shared>,
     target: Weak<dyn AnyCell>,
 }
 
 enum State<R> {
-    Waiting { sink: Sink<R>, timer: Option<TimerKey> },
+    Waiting { sink: Sink<R>, ties: Ties },
     Settled(Option<Result<R, AskError>>),
+}
+
+/// What a waiting slot holds elsewhere, to be let go when it is settled.
+#[derive(Default)]
+struct Ties {
+    deadline: Option<TimerKey>,
+    /// The end of the wait in line.
+    patience: Option<TimerKey>,
+    /// Where the message waits for room.
+    line: Option<(Arc<dyn Line>, Ticket)>,
 }
 
 pub(crate) enum Sink<R> {
@@ -183,7 +210,7 @@ impl<R: Send + 'static> Slot<R> {
     pub(crate) fn settle(self: &Arc<Self>, outcome: Result<R, AskError>) {
         let code = outcome.as_ref().map_or_else(|error| error.code(), |_| 0);
         let mut state = self.state.lock();
-        let State::Waiting { sink, timer } = &mut *state else {
+        let State::Waiting { sink, ties } = &mut *state else {
             drop(state);
             if code == 0 {
                 self.shared.asks.0.lock().late_replies += 1;
@@ -195,12 +222,12 @@ impl<R: Send + 'static> Slot<R> {
             });
             return;
         };
-        let (sink, timer) = (std::mem::replace(sink, Sink::Future(None)), timer.take());
+        let (sink, ties) = (std::mem::replace(sink, Sink::Future(None)), std::mem::take(ties));
         match sink {
             Sink::Future(waker) => {
                 *state = State::Settled(Some(outcome));
                 drop(state);
-                self.finish(code, timer);
+                self.finish(code, ties);
                 if let Some(waker) = waker {
                     waker.wake();
                 }
@@ -208,16 +235,14 @@ impl<R: Send + 'static> Slot<R> {
             Sink::Call(call) => {
                 *state = State::Settled(None);
                 drop(state);
-                self.finish(code, timer);
+                self.finish(code, ties);
                 call(outcome);
             }
         }
     }
 
-    fn finish(&self, code: u64, timer: Option<TimerKey>) {
-        if let Some(timer) = timer {
-            self.shared.dispatcher.cancel_timer(timer);
-        }
+    fn finish(&self, code: u64, ties: Ties) {
+        self.let_go(ties);
         let mut asks = self.shared.asks.0.lock();
         asks.pending -= 1;
         match code {
@@ -227,6 +252,42 @@ impl<R: Send + 'static> Slot<R> {
         }
         drop(asks);
         self.shared.record(self.shared.log.current(), EventKind::AskEnded { outcome: code });
+    }
+
+    fn let_go(&self, ties: Ties) {
+        for timer in [ties.deadline, ties.patience].into_iter().flatten() {
+            self.shared.dispatcher.cancel_timer(timer);
+        }
+        if let Some((line, ticket)) = ties.line {
+            line.withdraw(ticket);
+        }
+        if self.endless > 0 {
+            self.shared.endless.remove(self.endless);
+        }
+    }
+}
+
+impl<R: Send + 'static> Asking for Slot<R> {
+    /// Ties the message that waits for room to this slot: who is first out of patience withdraws it.
+    fn waits(&self, line: Arc<dyn Line>, ticket: Ticket) {
+        let patience = line.patience().and_then(|patience| {
+            let line = line.clone();
+            let withdraw = Due::Call(Box::new(move || line.withdraw(ticket)));
+            self.shared.dispatcher.set_timer(self.shared.now() + patience, withdraw)
+        });
+        let mut state = self.state.lock();
+        if let State::Waiting { ties, .. } = &mut *state {
+            (ties.line, ties.patience) = (Some((line, ticket)), patience);
+            return;
+        }
+        drop(state);
+        self.let_go(Ties { patience, line: Some((line, ticket)), ..Ties::default() });
+    }
+}
+
+impl<R: Send + 'static> Endless for Slot<R> {
+    fn end(self: Arc<Self>) {
+        self.settle(Err(AskError::Shutdown));
     }
 }
 
@@ -259,13 +320,11 @@ impl<R: Send + 'static> Future for Ask<R> {
 impl<R: Send + 'static> Drop for Ask<R> {
     fn drop(&mut self) {
         let mut state = self.slot.state.lock();
-        if let State::Waiting { timer, .. } = &mut *state {
-            let timer = timer.take();
+        if let State::Waiting { ties, .. } = &mut *state {
+            let ties = std::mem::take(ties);
             *state = State::Settled(None);
             drop(state);
-            if let Some(timer) = timer {
-                self.slot.shared.dispatcher.cancel_timer(timer);
-            }
+            self.slot.let_go(ties);
             let mut asks = self.slot.shared.asks.0.lock();
             asks.pending -= 1;
             asks.cancelled += 1;
@@ -280,18 +339,35 @@ pub(crate) fn open<R: Send + 'static>(
     sink: Sink<R>,
 ) -> Arc<Slot<R>> {
     let shared = target.head().shared.clone();
-    let state = Mutex::new(State::Waiting { sink, timer: None });
-    let slot = Arc::new(Slot { state, shared: shared.clone(), target: Arc::downgrade(target) });
+    let endless = if timeout == Duration::MAX { shared.endless.next() } else { 0 };
+    let state = Mutex::new(State::Waiting { sink, ties: Ties::default() });
+    let slot = Arc::new(Slot { state, endless, shared: shared.clone(), target: Arc::downgrade(target) });
     {
         let mut asks = shared.asks.0.lock();
         asks.asks += 1;
         asks.pending += 1;
     }
     shared.record(shared.log.current(), EventKind::AskBegan { target: target.head().id });
-    if timeout != Duration::MAX {
+    if endless > 0 {
+        let weak: Weak<dyn Endless> = Arc::downgrade(&slot) as Weak<Slot<R>>;
+        shared.endless.insert(endless, weak);
+    } else {
         arm(&slot, timeout);
     }
     slot
+}
+
+/// Makes the slot, and the message that holds its reply handle.
+fn prepare<M: Send + 'static, R: Send + 'static>(
+    target: &ActorRef<M>,
+    make: impl FnOnce(Reply<R>) -> M,
+    timeout: Duration,
+    sink: Sink<R>,
+) -> (Arc<Slot<R>>, M) {
+    let any: Arc<dyn AnyCell> = target.0.clone();
+    let slot = open(&any, timeout, sink);
+    let message = make(slot.reply());
+    (slot, message)
 }
 
 /// Makes the slot and the message, and sends it.
@@ -301,16 +377,19 @@ pub(crate) fn begin<M: Send + 'static, R: Send + 'static>(
     timeout: Duration,
     sink: Sink<R>,
 ) -> Arc<Slot<R>> {
-    let any: Arc<dyn AnyCell> = target.0.clone();
-    let slot = open(&any, timeout, sink);
-    let message = make(slot.reply());
-    if let Err(refusal) = target.0.send(message, Door::Try, None) {
+    let (slot, message) = prepare(target, make, timeout, sink);
+    post(target, &slot, message);
+    slot
+}
+
+/// Sends the message of an ask; if it is handed back the outcome is known.
+fn post<M: Send + 'static, R: Send + 'static>(target: &ActorRef<M>, slot: &Arc<Slot<R>>, message: M) {
+    if let Err(refusal) = target.0.send_ask(message, slot.clone()) {
         slot.settle_visibly(Err(match &refusal {
             Refusal::Full(_) => AskError::Full,
             Refusal::Closed(_) => AskError::Dead,
         }));
     }
-    slot
 }
 
 fn arm<R: Send + 'static>(slot: &Arc<Slot<R>>, timeout: Duration) {
@@ -323,8 +402,8 @@ fn arm<R: Send + 'static>(slot: &Arc<Slot<R>>, timeout: Duration) {
     };
     let due = slot.shared.now() + timeout;
     let key = slot.shared.dispatcher.set_timer(due, Due::Call(Box::new(expire)));
-    if let State::Waiting { timer, .. } = &mut *slot.state.lock() {
-        *timer = key;
+    if let State::Waiting { ties, .. } = &mut *slot.state.lock() {
+        ties.deadline = key;
     }
 }
 
@@ -354,12 +433,15 @@ impl<M: Send + 'static> ActorRef<M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn ask<R: Send + 'static>(&self, make: impl FnOnce(Reply<R>) -> M, timeout: Duration) -> Ask<R> {
-        Ask { slot: begin(self, make, timeout, Sink::Future(None)) }
+        let (slot, message) = prepare(self, make, timeout, Sink::Future(None));
+        post(self, &slot, message);
+        Ask { slot }
     }
 }
 
 impl<A: Actor> Context<'_, A> {
-    /// Asks `target`; the outcome comes back as one message of this actor's own, made by `map`. Nothing waits meanwhile.
+    /// Asks `target`; the outcome comes back as one message of this actor's own, made by `map`. Nothing waits meanwhile: if
+    /// the target's mailbox makes senders wait, it is the question that waits, within its timeout.
     pub fn ask<M: Send + 'static, R: Send + 'static>(
         &mut self,
         target: &ActorRef<M>,
@@ -381,6 +463,9 @@ impl<A: Actor> Context<'_, A> {
                 }
             }
         };
-        begin(target, make, timeout, Sink::Call(Box::new(call)));
+        let (slot, message) = prepare(target, make, timeout, Sink::Call(Box::new(call)));
+        if let Some(message) = self.keep_in_order(target, message) {
+            post(target, &slot, message);
+        }
     }
 }

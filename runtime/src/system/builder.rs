@@ -1,6 +1,7 @@
 //! The settings of a system.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::ActorSystem;
@@ -9,11 +10,17 @@ use crate::dispatch::settings::{
     BLOCKING, BLOCKING_QUEUE, DEFAULT, Kind, Named, PINNED, THROUGHPUT, WORKERS_MAX,
 };
 use crate::dispatch::{CostModel, Dispatcher, DispatcherSettings, Roster, Stepper};
+use crate::mailbox::budget::Budget;
 use crate::observe::{Level, Log};
 use crate::rng::Rng;
 
 /// Message events kept on a Stepper, by default.
 const MESSAGES_KEPT: usize = 10_000;
+
+/// Message memory of all budgeted mailboxes together, by default.
+const MEMORY: usize = 1 << 30;
+/// The same where addresses have 32 bits, as in a browser tab.
+const MEMORY_SMALL: usize = 256 << 20;
 
 /// Labels the generator of a Stepper's seeded order.
 const ORDER: u64 = 3 << 60;
@@ -33,6 +40,7 @@ pub struct Builder {
     level: Option<Level>,
     messages_kept: usize,
     seeded_order: bool,
+    message_memory: usize,
 }
 
 /// Says why a system could not be built. Nothing was started.
@@ -83,6 +91,7 @@ impl Builder {
             level: None,
             messages_kept: MESSAGES_KEPT,
             seeded_order: false,
+            message_memory: if cfg!(target_pointer_width = "32") { MEMORY_SMALL } else { MEMORY },
         }
     }
 
@@ -162,6 +171,13 @@ impl Builder {
         self
     }
 
+    /// Lets all budgeted mailboxes together take so many bytes for messages (default 1 GiB; 256 MiB in a browser tab). It is
+    /// counted where a queue grows, so what a message owns elsewhere is not in it.
+    pub fn message_memory(mut self, bytes: usize) -> Self {
+        self.message_memory = bytes;
+        self
+    }
+
     /// Starts the system.
     ///
     /// # Errors
@@ -174,7 +190,8 @@ impl Builder {
         self.check_dispatchers()?;
         let level = self.level.unwrap_or(if self.stepper { Level::Message } else { Level::Rare });
         let dispatcher = self.driver(default)?;
-        let shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
+        let mut shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
+        shared.memory = Arc::new(Budget::new(self.message_memory, workers));
         match ActorSystem::start(shared) {
             Ok(system) => Ok(system),
             Err(error) => unreachable!("the guardians' names are free and good: {error}"),

@@ -119,6 +119,7 @@ impl ActorSystem {
         }
         let exit = self.exit().ok_or_else(|| ShutdownError { stuck: self.living_paths() })?;
         self.shared.dispatcher.end_time();
+        self.shared.endless.end();
         Ok(exit)
     }
 

@@ -7,9 +7,11 @@ use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::{ActorSystem, Turn};
+use crate::actor::ActorRef;
 use crate::dispatch::{Dispatcher, Stepper};
 use crate::id::ActorId;
 use crate::observe::EventKind;
+use crate::pattern::{AskError, Reply};
 use crate::sync::{Condvar, Mutex, wait};
 use crate::time::Instant;
 
@@ -111,6 +113,25 @@ impl ActorSystem {
             #[cfg(not(target_family = "wasm"))]
             Dispatcher::Pool(pool) => pool.is_parked(),
         }
+    }
+
+    /// Asks `target` and waits for the outcome, as [`ActorSystem::block_on`] does.
+    ///
+    /// # Errors
+    /// As [`ActorRef::ask`]; [`AskError::WouldBlock`] at once if the caller is a worker of this system, which must not wait.
+    ///
+    /// # Panics
+    /// On a Stepper, if the system comes to rest and there is neither an answer nor a deadline.
+    pub fn ask_blocking<M: Send + 'static, R: Send + 'static>(
+        &self,
+        target: &ActorRef<M>,
+        make: impl FnOnce(Reply<R>) -> M,
+        timeout: Duration,
+    ) -> Result<R, AskError> {
+        if self.shared.dispatcher.is_worker_here() {
+            return Err(AskError::WouldBlock);
+        }
+        self.block_on(target.ask(make, timeout))
     }
 
     /// Waits for a future: a Pool's caller sleeps, a Stepper is driven meanwhile.

@@ -321,7 +321,7 @@ impl<'s> Script<'s> {
     }
 
     fn move_to_front(&self, actor: ActorId, message: MsgId) {
-        let moved = self.system.shared.cell(actor).is_some_and(|cell| cell.prefer(message));
+        let moved = self.system.shared.cell(actor).is_some_and(|cell| cell.clone().prefer(message));
         assert!(moved, "a queued message can be moved");
     }
 

@@ -1,0 +1,182 @@
+//! The promise of order: what one actor sends to another is handled in that order, by whatever doors, and before the news
+//! of its end; answers come in order with the replier's other messages. Checked on random programs.
+
+mod common;
+
+use std::time::Duration;
+
+use common::wait_until;
+use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient, Terminated};
+use footlights::mailbox::{Mailbox, OverflowStrategy};
+use footlights::pattern::Reply;
+use footlights::system::ActorSystem;
+use footlights::testkit::{Probe, on_each_dispatcher};
+
+const LONG: Duration = Duration::from_secs(30);
+/// What a listener says when it hears of the talker's end.
+const GONE: u64 = u64::MAX;
+
+struct Number(u64);
+
+enum Heard {
+    Number(u64),
+    Question(u64, Reply<u64>),
+    Gone(Terminated),
+}
+
+impl From<Number> for Heard {
+    fn from(number: Number) -> Self {
+        Heard::Number(number.0)
+    }
+}
+
+/// Says what it hears; answers a question n with 2n, and tells 2n + 1 right after.
+struct Listener {
+    out: Recipient<u64>,
+    talker: ActorRef<Talk>,
+}
+
+impl Actor for Listener {
+    type Msg = Heard;
+
+    fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        cx.watch(&self.talker.any(), Heard::Gone)?;
+        self.talker.tell(Talk::Watched(cx.myself()));
+        Ok(())
+    }
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, heard: Heard) -> Result<(), Failure> {
+        match heard {
+            Heard::Number(n) => cx.tell(&self.out, n),
+            Heard::Gone(news) if news.target == self.talker.any() => cx.tell(&self.out, GONE),
+            Heard::Gone(news) => return Err(Failure::new("stranger", news.target.path())),
+            Heard::Question(n, reply) => {
+                cx.tell(&self.out, n);
+                reply.send(2 * n);
+                cx.tell(&self.talker, Talk::Told(2 * n + 1));
+            }
+        }
+        if cx.rng().below(4) == 0 {
+            cx.work(Duration::from_micros(7));
+        }
+        Ok(())
+    }
+}
+
+enum Talk {
+    Watched(ActorRef<Heard>),
+    Go,
+    Answered(u64),
+    Told(u64),
+    Refused,
+}
+
+/// Talks to all listeners by doors that chance chooses, then stops.
+struct Talker {
+    out: Recipient<u64>,
+    listeners: Vec<ActorRef<Heard>>,
+    awaited: usize,
+    rounds: u32,
+    next: u64,
+}
+
+impl Actor for Talker {
+    type Msg = Talk;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, talk: Talk) -> Result<(), Failure> {
+        match talk {
+            Talk::Watched(listener) => {
+                self.listeners.push(listener);
+                if self.listeners.len() == self.awaited {
+                    let me = cx.myself();
+                    cx.tell(&me, Talk::Go);
+                }
+            }
+            Talk::Go if self.rounds == 0 => cx.stop(),
+            Talk::Go => {
+                self.rounds -= 1;
+                for _ in 0..=cx.rng().below(9) {
+                    self.talk(cx);
+                }
+                let me = cx.myself();
+                cx.tell(&me, Talk::Go);
+            }
+            Talk::Answered(n) | Talk::Told(n) => cx.tell(&self.out, n),
+            Talk::Refused => {}
+        }
+        Ok(())
+    }
+}
+
+impl Talker {
+    fn talk(&mut self, cx: &mut Context<'_, Self>) {
+        let to = self.listeners[cx.rng().below(self.listeners.len() as u64) as usize].clone();
+        self.next += 1;
+        let n = self.next;
+        match cx.rng().below(8) {
+            0 => cx.tell(&to, Heard::Number(n)),
+            1 | 2 => cx.send(&to, Heard::Number(n)),
+            3 => cx.tell(&to.adapt(Heard::Number), n),
+            4 => cx.tell(&to.narrow::<Number>(), Number(n)),
+            5 => cx.tell_or(&to, Heard::Number(n), |_| Talk::Refused),
+            6 => {
+                let make = move |reply| Heard::Question(n, reply);
+                cx.ask(&to, make, LONG, |answer| answer.map_or(Talk::Refused, Talk::Answered));
+            }
+            _ => cx.work(Duration::from_micros(5)),
+        }
+    }
+}
+
+fn spawn_talk(system: &ActorSystem, mailbox: Mailbox, ears: &[Probe<u64>], answers: &Probe<u64>) {
+    let (out, awaited) = (answers.recipient(), ears.len());
+    let make = move || Talker { out: out.clone(), listeners: Vec::new(), awaited, rounds: 20, next: 0 };
+    let talker = system.spawn("talker", Props::new(make)).expect("a free name");
+    for (n, ear) in ears.iter().enumerate() {
+        let (out, talker) = (ear.recipient(), talker.clone());
+        let listener = Props::new(move || Listener { out: out.clone(), talker: talker.clone() });
+        system.spawn(&format!("listener{n}"), listener.mailbox(mailbox)).expect("a free name");
+    }
+}
+
+#[test]
+fn m3_each_pair_keeps_its_order_by_every_door_and_to_the_end() {
+    let small = |capacity, overflow| Mailbox::bounded(capacity, overflow);
+    for mailbox in [
+        Mailbox::budgeted(),
+        Mailbox::unbounded(),
+        small(1, OverflowStrategy::Backpressure),
+        small(3, OverflowStrategy::Backpressure),
+        small(2, OverflowStrategy::Timeout(Duration::from_micros(20))),
+        small(2, OverflowStrategy::DropNew),
+        small(2, OverflowStrategy::DropOldest),
+    ] {
+        on_each_dispatcher(|system| {
+            let ears = [Probe::new(system, "one"), Probe::new(system, "two")];
+            let answers = Probe::new(system, "answers");
+            spawn_talk(system, mailbox, &ears, &answers);
+            let mut heard = 0;
+            for ear in &ears {
+                let mut last = 0;
+                loop {
+                    let n = ear.expect(system);
+                    assert!(n > last, "{n} after {last}, {mailbox:?}");
+                    last = n;
+                    if n == GONE {
+                        break;
+                    }
+                    heard += 1;
+                }
+            }
+            wait_until(system, "rest", || system.is_quiet());
+            assert!(ears.iter().all(|ear| ear.take().is_empty()), "nothing comes after the end");
+            assert!(heard >= 5, "{heard} numbers were heard");
+            // Per listener the answers rise; here both are mixed, so each pair of 2n and 2n + 1 is looked at.
+            let answers = answers.take();
+            for (at, n) in answers.iter().enumerate().filter(|(_, n)| *n % 2 == 1) {
+                let answer = answers.iter().position(|m| m + 1 == *n);
+                assert!(answer.is_none_or(|answer| answer < at), "{n} came before the answer: {answers:?}");
+            }
+        });
+    }
+}
