@@ -52,7 +52,7 @@ fn dropped(run: &Run, reason: DropReason) -> usize {
 #[test]
 fn six_ways_to_be_full() {
     let of = |overflow: &str| {
-        finish(&scenario(json!({}), json!({"mailbox": 5, "overflow": overflow, "patience_ms": 35})))
+        finish(&scenario(json!({}), json!({"mailbox": 5, "overflow": overflow, "patience_ms": 4})))
     };
     assert_eq!(tally(&of("backpressure"), "c", "collected"), 40);
     let run = of("timeout");
