@@ -7,12 +7,13 @@ use footlights::scenario::{On, Run, validate};
 use footlights::time::Instant;
 use serde_json::{Map, Value, json};
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "boundary-and-buffer",
     "breathing-pool",
     "eight-routers",
     "junction-deciders",
     "let-it-crash",
+    "mailbox-kinds",
     "restart-windows",
     "state-machine",
     "ten-million-messages",

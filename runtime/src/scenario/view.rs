@@ -53,6 +53,8 @@ pub struct NodeSnapshot {
     pub overflow: &'static str,
     /// What its behaviour counts, in display order.
     pub tallies: Vec<(&'static str, u64)>,
+    /// Messages in the lane of the urgent; part of what is queued.
+    pub control: u64,
     /// Its table and its choices, if it is a router.
     pub router: Option<RouterSnapshot>,
     /// The state that it is in, if it is a machine.
@@ -172,6 +174,7 @@ impl Run {
             lost: 0,
             capacity: self.nodes()[node].capacity,
             overflow: "",
+            control: 0,
             router: None,
             machine: self.machine_state(node),
             tallies: names.iter().enumerate().map(|(i, name)| (*name, cell.tally(i))).collect(),
@@ -259,6 +262,7 @@ fn snapshot_of(gone: Totals, actors: &[AnyRef], base: NodeSnapshot) -> NodeSnaps
         handled: ledger.handled,
         queued: ledger.queued,
         stashed: ledger.stashed,
+        control: present.control as u64,
         oldest: present.oldest,
         busy_ns,
         blocked_ns,

@@ -132,6 +132,7 @@ fn event(part: &Part, e: &RareEvent) -> Html {
         RareKind::Noted => ("¶", ""),
         RareKind::Slow => ("⧗", "failed"),
         RareKind::ClockPushed => ("⏩", ""),
+        RareKind::Full => ("▮", "failed"),
         RareKind::Routees => ("⑂", ""),
         RareKind::Resized => ("↔", ""),
         RareKind::Moved => ("⇢", ""),

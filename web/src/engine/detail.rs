@@ -90,9 +90,16 @@ pub fn of(run: &Run, node: usize, turn: Turn, decisions: Vec<Decision>) -> Optio
 fn facts(run: &Run, node: usize, seen: &NodeSnapshot) -> Vec<Fact> {
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     let plan = &run.plan().nodes[node];
+    let params = &plan.params;
     let mut facts = Vec::new();
     if plan.kind.may_have_dispatcher() {
         facts.push(fact("dispatcher", plan.dispatcher.clone().unwrap_or_else(|| "default".into())));
+    }
+    if let Some(order) = Some(params.text("order")).filter(|o| !o.is_empty()) {
+        facts.push(fact("order", order.replace('_', " ")));
+    }
+    if seen.control > 0 {
+        facts.push(fact("urgent ones waiting", seen.control.to_string()));
     }
     if let Some(state) = &seen.machine {
         facts.push(fact("in the state", state.clone()));

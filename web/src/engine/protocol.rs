@@ -332,6 +332,8 @@ pub enum RareKind {
     Slow,
     /// Too much free work at one instant: the clock is pushed on.
     ClockPushed,
+    /// A mailbox is full, or a mark of its growth was passed.
+    Full,
     /// A router's members changed.
     Routees,
     /// A resizer decided.

@@ -87,6 +87,12 @@ fn words(run: &Run, kind: &EventKind) -> String {
         EventKind::Watched { target } => format!("watches {}", who(*target)),
         EventKind::Notified { target, reason } => format!("hears of {}: {}", who(*target), stopped(*reason)),
         EventKind::MailboxHigh { depth } => format!("{depth} messages wait"),
+        EventKind::MailboxFull { capacity } => format!("its mailbox of {capacity} is full"),
+        EventKind::Deadlock { cycle } => {
+            let names: Vec<String> = cycle.iter().map(|(actor, _)| who(*actor)).collect();
+            format!("each waits for room at the next: {}, and the last for the first", names.join(", "))
+        }
+        EventKind::Unhandled { message } => format!("message {message} was not meant for it"),
         EventKind::RouteesChanged { routees } => format!("{routees} routees are left"),
         EventKind::RouteeAdded { routee, routees } => {
             format!("{} is its routee number {routees}", who(*routee))

@@ -65,7 +65,7 @@ impl On {
     fn is_met(self, task: &Task, nth: u64) -> bool {
         match self {
             On::Message => true,
-            On::Urgent => task.is_urgent,
+            On::Urgent => task.rank == 0,
             On::Even => task.value % 2 == 0,
             On::Odd => task.value % 2 != 0,
             On::Nth(n) => nth == n,

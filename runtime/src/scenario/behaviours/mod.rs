@@ -74,6 +74,27 @@ pub(crate) enum Msg {
 }
 
 impl Msg {
+    /// Gives how urgent a message is; all others come first.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Msg::Task(task) | Msg::Answer(task) | Msg::Due(task) => task.rank,
+            _ => 0,
+        }
+    }
+
+    /// Is true for what belongs into the lane of the urgent.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Gives the key by which a mailbox knows two messages about the same thing.
+    pub(crate) fn equal(&self) -> Option<u64> {
+        match self {
+            Msg::Task(task) => Some(task.key),
+            _ => None,
+        }
+    }
+
     /// Gives what a message is about; all others are about nothing.
     pub(crate) fn key(&self) -> Option<u64> {
         match self {
@@ -103,8 +124,8 @@ pub(crate) struct Task {
     pub(crate) value: i64,
     /// What it is about: routers by key keep those of one key together, mailboxes can keep one of them.
     pub(crate) key: u64,
-    /// Whether it is urgent.
-    pub(crate) is_urgent: bool,
+    /// How urgent it is, 0 first; what is urgent has 0.
+    pub(crate) rank: u8,
     /// When it was made.
     pub(crate) made: Instant,
     /// Whom to answer.
@@ -116,7 +137,7 @@ pub(crate) struct Task {
 impl Task {
     /// Makes a message of no special urgency, about itself, that nobody waits for.
     pub(crate) fn new(id: u64, value: i64, made: Instant) -> Self {
-        Task { id, value, key: id, is_urgent: false, made, reply: None, via: None }
+        Task { id, value, key: id, rank: Marks::USUAL, made, reply: None, via: None }
     }
 }
 
@@ -124,20 +145,25 @@ impl Task {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Marks {
     keys: u64,
+    rank: u8,
     urgent_every: u64,
 }
 
 impl Marks {
-    /// Reads `keys` and `urgent_every`.
+    /// The rank of a message that says nothing else.
+    pub(crate) const USUAL: u8 = 128;
+
+    /// Reads `keys`, `priority` and `urgent_every`.
     pub(crate) fn of(params: &super::plan::Params) -> Self {
-        Marks { keys: params.count("keys"), urgent_every: params.count("urgent_every") }
+        let rank = u8::try_from(params.count("priority")).unwrap_or(u8::MAX);
+        Marks { keys: params.count("keys"), rank, urgent_every: params.count("urgent_every") }
     }
 
     /// Marks a message by its number.
     pub(crate) fn mark(self, task: Task) -> Task {
         let key = if self.keys > 0 { task.id % self.keys } else { task.id };
         let is_urgent = self.urgent_every > 0 && (task.id + 1).is_multiple_of(self.urgent_every);
-        Task { key, is_urgent, ..task }
+        Task { key, rank: if is_urgent { 0 } else { self.rank }, ..task }
     }
 }
 

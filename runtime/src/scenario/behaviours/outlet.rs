@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::super::plan::Params;
+use super::spec::overflow;
 use super::{Board, Msg, Task};
 use crate::actor::{Actor, ActorRef, Context};
 use crate::id::ActorId;
@@ -26,10 +27,12 @@ pub(crate) enum Policy {
 
 impl Policy {
     fn of(params: &Params) -> Self {
-        let overflow = OverflowStrategy::from_name(params.text("overflow"));
-        match overflow.filter(|_| params.count("mailbox") > 0) {
-            Some(OverflowStrategy::Backpressure) => Policy::Send,
-            Some(OverflowStrategy::RejectToSender) => Policy::TellOr,
+        if params.count("mailbox") == 0 {
+            return Policy::Tell;
+        }
+        match overflow(params) {
+            OverflowStrategy::Backpressure | OverflowStrategy::Timeout(_) => Policy::Send,
+            OverflowStrategy::RejectToSender => Policy::TellOr,
             _ => Policy::Tell,
         }
     }

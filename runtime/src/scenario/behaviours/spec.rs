@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::plan::{Params, PlanNode};
 use super::Msg;
 use crate::actor::{Actor, Props};
-use crate::mailbox::{Mailbox, OverflowStrategy};
+use crate::mailbox::{Keep, Mailbox, OverflowStrategy};
 use crate::supervise::{Backoff, Directive, FailureKind, Limit, RestartType, Strategy, Window};
 
 /// Gives an actor what its node says of its mailbox, its restarts and its dispatcher.
@@ -21,15 +21,31 @@ pub(super) fn apply<A: Actor<Msg = Msg>>(node: &PlanNode, props: Props<A>) -> Pr
         _ => RestartType::Transient,
     };
     let hold = u32::try_from(params.count("hold")).unwrap_or(u32::MAX);
-    props.mailbox(mailbox(params)).restart_type(restart_type).hold(hold)
+    let props = props.mailbox(mailbox(params)).restart_type(restart_type).hold(hold);
+    let props = match params.text("order") {
+        "priority" => props.priority(Msg::rank),
+        "control" => props.control(Msg::is_urgent),
+        _ => props,
+    };
+    match params.text("dedup") {
+        "keep_first" => props.dedup(Keep::First, Msg::equal),
+        "keep_last" => props.dedup(Keep::Last, Msg::equal),
+        _ => props,
+    }
 }
 
 fn mailbox(params: &Params) -> Mailbox {
-    let overflow = OverflowStrategy::from_name(params.text("overflow"));
-    let overflow = overflow.unwrap_or(OverflowStrategy::Backpressure);
     match usize::try_from(params.count("mailbox")) {
         Ok(0) | Err(_) => Mailbox::unbounded(),
-        Ok(capacity) => Mailbox::bounded(capacity, overflow),
+        Ok(capacity) => Mailbox::bounded(capacity, overflow(params)),
+    }
+}
+
+/// Reads what a full mailbox does.
+pub(super) fn overflow(params: &Params) -> OverflowStrategy {
+    match params.text("overflow") {
+        "timeout" => OverflowStrategy::Timeout(params.millis("patience_ms")),
+        name => OverflowStrategy::from_name(name).unwrap_or(OverflowStrategy::Backpressure),
     }
 }
 

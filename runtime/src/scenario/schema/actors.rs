@@ -44,6 +44,7 @@ const SOURCE: Kind = Kind {
             .slider(1.0, 10_000.0, Scale::Log),
         Param::int("count", "Count", (0, 1_000_000_000), 0, "sends no more after so many; 0 = never"),
         KEYS,
+        PRIORITY,
         URGENT_EVERY,
         RESTART,
         HOLD,
@@ -61,12 +62,21 @@ const KEYS: Param = Param::int(
 )
 .section(MARKS);
 
+const PRIORITY: Param = Param::int(
+    "priority",
+    "Priority",
+    (0, 255),
+    128,
+    "how urgent they are for mailboxes by priority; 0 first",
+)
+.section(MARKS);
+
 const URGENT_EVERY: Param = Param::int(
     "urgent_every",
     "Urgent every",
     (0, 1_000_000),
     0,
-    "each so many-th is urgent, which state machines can see; 0 = none",
+    "each so many-th is urgent: priority 0, and the lane of the urgent where there is one; 0 = none",
 )
 .section(MARKS);
 
@@ -125,6 +135,7 @@ const MASTER: Kind = Kind {
             "abort if not done by then; 0 = never",
         ),
         KEYS,
+        PRIORITY,
         URGENT_EVERY,
         RESTART,
         HOLD,
@@ -161,7 +172,7 @@ const WORKER: Kind = Kind {
 };
 
 /// The settings of a worker, alone or in a pool.
-const WORK: [Param; 15] = [
+const WORK: [Param; 18] = [
     Param::choice(
         "cost",
         "Spends",
@@ -228,6 +239,9 @@ const WORK: [Param; 15] = [
     ),
     CAPACITY,
     OVERFLOW,
+    PATIENCE,
+    ORDER,
+    DEDUP,
     RESTART,
     HOLD,
 ];
@@ -250,13 +264,51 @@ const OVERFLOW: Param = Param::choice(
     "overflow",
     "When full",
     &[
+        choice("backpressure", "Hold the sender back"),
+        choice("timeout", "Hold it back for a while"),
         choice("drop_new", "Drop the new one"),
         choice("drop_oldest", "Drop the oldest"),
         choice("reject_to_sender", "Reject to the sender"),
-        choice("backpressure", "Hold the sender back"),
+        choice("fail_receiver", "Fail"),
     ],
     "backpressure",
     "what a full mailbox does; no meaning for an unbounded one",
+)
+.section("Mailbox");
+
+const PATIENCE: Param = Param::millis(
+    "patience_ms",
+    "For",
+    (0.001, HOUR),
+    100.0,
+    "how long a sender is held back; then it is dropped",
+)
+.when("overflow", &["timeout"])
+.section("Mailbox");
+
+const ORDER: Param = Param::choice(
+    "order",
+    "Order",
+    &[
+        choice("fifo", "First in, first out"),
+        choice("priority", "By priority"),
+        choice("control", "Urgent ones first, in a lane of their own"),
+    ],
+    "fifo",
+    "in which order waiting messages are read; equals keep theirs",
+)
+.section("Mailbox");
+
+const DEDUP: Param = Param::choice(
+    "dedup",
+    "Two with one key",
+    &[
+        choice("keep_all", "Keep both"),
+        choice("keep_first", "Keep the first"),
+        choice("keep_last", "Keep the last, in the first one's place"),
+    ],
+    "keep_all",
+    "whether two messages about the same thing may wait at a time; sources say how many things there are",
 )
 .section("Mailbox");
 
@@ -274,6 +326,9 @@ const COLLECTOR: Kind = Kind {
         ),
         CAPACITY,
         OVERFLOW,
+        PATIENCE,
+        ORDER,
+        DEDUP,
         RESTART,
         HOLD,
     ],
@@ -314,6 +369,9 @@ const FRONT_END: Kind = Kind {
         .slider(1.0, 10_000.0, Scale::Log),
         CAPACITY,
         OVERFLOW,
+        PATIENCE,
+        ORDER,
+        DEDUP,
         RESTART,
         HOLD,
     ],
@@ -328,10 +386,10 @@ const MACHINE: Kind = Kind {
     params: &MACHINE_PARAMS,
 };
 
-static MACHINE_PARAMS: [Param; 3 + 3 + 4] = join(&[
+static MACHINE_PARAMS: [Param; 3 + 3 + 7] = join(&[
     &machine::MACHINE,
     &[find(&WORK, "failure"), find(&WORK, "nth"), find(&WORK, "percent")],
-    &[CAPACITY, OVERFLOW, RESTART, HOLD],
+    &[CAPACITY, OVERFLOW, PATIENCE, ORDER, DEDUP, RESTART, HOLD],
 ]);
 
 const SUPERVISOR: Kind = Kind {
