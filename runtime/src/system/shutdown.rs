@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::ActorSystem;
 use crate::actor::Exit;
 use crate::actor::cell::signal;
+use crate::actor::failure::catch;
 use crate::actor::forced::forced_paths;
 use crate::actor::shared::Shared;
 use crate::actor::signal::Signal;
@@ -149,7 +150,14 @@ impl Drop for ActorSystem {
             let _ = self.shutdown(DROP_PATIENCE);
         }
         self.shared.dispatcher.abandon();
-        self.shared.dispatcher.dismantle();
+        let root = self.root.any();
+        let head = root.0.head();
+        self.shared.dispatcher.let_timers_go(|due| head.discard("drop of a timer", due));
+        // Futures lie in its queues.
+        let _ = catch(|| {
+            self.shared.dispatcher.dismantle();
+            Ok(())
+        });
         self.shared.living().iter().for_each(|cell| cell.dismantle());
         // Both hold references to actors, and those hold the system.
         self.shared.letters.set_sink(None);
