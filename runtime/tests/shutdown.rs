@@ -431,3 +431,29 @@ fn s5_a_stop_hook_that_never_returns_is_named_by_the_deadline_and_by_the_force()
     assert_eq!(forced(&system)[0].2, ActorState::Stopping);
     drop(open);
 }
+
+#[test]
+fn a_forced_run_that_returns_to_sleeping_threads_is_let_go_at_once() {
+    for round in 0..20 {
+        // With a throughput of 1 the run is all of its activation: the actor is queued anew.
+        let builder = ActorSystem::builder("late").pool().workers(2).throughput(1);
+        let system = builder.build().expect("good settings");
+        let numbers = Probe::<u64>::new(&system, "numbers");
+        let out = spawn(&system, "out", props(&numbers));
+        let ((entered, inside), (open, gate)) = (mpsc::channel(), mpsc::channel());
+        let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
+        let stuck =
+            Props::new(move || Stuck { entered: entered.clone(), gate: gate.clone(), out: out.clone() });
+        let stuck = system.spawn("stuck", stuck.shutdown(Shutdown::Now)).expect("a free name");
+        stuck.tell(());
+        inside.recv().expect("it is inside");
+        system.terminate();
+        wait_until(&system, "the end of all others", || system.exit().is_some());
+        wait_until(&system, "the threads to sleep", || system.is_quiet());
+        open.send(()).expect("it waits");
+        wait_until(&system, &format!("it to be let go, round {round}"), || {
+            system.snapshot().actors.is_empty()
+        });
+        assert_eq!(stop_reasons(&system, &stuck.any())[0].0, StopReason::Forced);
+    }
+}

@@ -106,8 +106,10 @@ impl ActorSystem {
                     ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
                 }
                 let (exited, grace) = (ended.is_some(), deadline.min(self.now() + GRACE));
-                while exited && self.leaves_somebody() && self.now() < grace {
-                    let left = grace - self.now();
+                // Whoever has returned needs only a turn of a worker, and is waited for; the others may never return.
+                let until = || if self.is_letting_go() { deadline } else { grace };
+                while exited && self.leaves_somebody() && self.now() < until() {
+                    let left = until() - self.now();
                     ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
                 }
                 drop(ended);
@@ -131,6 +133,12 @@ impl ActorSystem {
     /// Is true while an actor that was forced has not let go of what it had.
     fn leaves_somebody(&self) -> bool {
         self.shared.living().iter().any(|cell| cell.head().is_forced())
+    }
+
+    /// Is true while an actor that was forced has returned, and waits for a worker to let go of what it had.
+    #[cfg(not(target_family = "wasm"))]
+    fn is_letting_go(&self) -> bool {
+        self.shared.living().iter().any(|cell| cell.head().is_forced() && !cell.head().is_stuck())
     }
 
     fn living_paths(&self) -> Vec<String> {
