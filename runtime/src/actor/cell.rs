@@ -14,6 +14,7 @@ use super::feed::Post;
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
 use super::letters::{DiedIn, LetterRules};
+use super::path::SpawnError;
 use super::queue::Outlook;
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
@@ -264,6 +265,8 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
             Ok(())
         });
         head.discard(MESSAGE_DROP, head.take_annex());
+        let mourners = std::mem::take(&mut *head.mourners.lock());
+        head.discard("drop of a watch", mourners);
     }
 
     fn snapshot(&self) -> ActorSnapshot {
@@ -320,9 +323,14 @@ fn signal_now(target: &Arc<dyn AnyCell>, signal: Signal, by: Option<&mut Worker>
 
 /// Answers a signal that came after the end, where somebody waits for an answer.
 pub(crate) fn unheard(target: &Arc<dyn AnyCell>, signal: Signal) {
-    if let Signal::Watch(watcher, registration) = signal {
-        let news = Terminated { target: AnyRef(target.clone()), reason: StopReason::AlreadyGone };
-        watcher.notice(registration, news);
+    match signal {
+        Signal::Watch(watcher, registration) => {
+            let news = Terminated { target: AnyRef(target.clone()), reason: StopReason::AlreadyGone };
+            watcher.notice(registration, news);
+        }
+        Signal::OnEnd(call) => call(StopReason::AlreadyGone),
+        Signal::TellReady(tell) => tell(Err(SpawnError::StartFailed("it has ended".to_owned()))),
+        _ => {}
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) fn force_at(target: &Arc<dyn AnyCell>, at: Instant, by: Option<&mut W
     for unheard in unheard {
         match unheard {
             Signal::Watch(watcher, registration) => head.mourners.lock().add(watcher, registration),
+            Signal::OnEnd(call) => head.mourners.lock().call(call),
             other => super::cell::unheard(target, other),
         }
     }

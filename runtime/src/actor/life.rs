@@ -21,6 +21,7 @@ use super::handlers::Handler;
 use super::head::Head;
 use super::outbox::Outbox;
 use super::path::SpawnError;
+use super::ready::Ready;
 use super::receive_timeout::Silence;
 use super::signal::Signal;
 use super::stash::{Hand, Stash};
@@ -74,6 +75,8 @@ pub(crate) struct Own<M> {
     pub(super) awaiting: Option<ActorId>,
     /// Which state the actor says that it is in.
     pub(super) doing: Option<Arc<str>>,
+    /// Who waits for the first run.
+    pub(super) ready: Option<Ready>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +129,7 @@ impl<A: Actor> Life<A> {
             kill_asked: false,
             awaiting: None,
             doing: None,
+            ready: None,
         };
         Life { props, instance: None, handlers: Vec::new(), failing: None, own }
     }
@@ -186,18 +190,13 @@ impl<A: Actor> Life<A> {
             Signal::BackoffOver(group) => self.own.conduct.backoff_over(head, &me, group, worker),
             Signal::Watch(watcher, registration) => head.mourners.lock().add(watcher, registration),
             Signal::Unwatch(watcher) => head.mourners.lock().remove(watcher),
+            Signal::TellReady(tell) => self.tell_ready(tell),
+            Signal::OnEnd(call) => head.mourners.lock().call(call),
             Signal::Abandoned => return self.abandoned(cell, worker),
             Signal::Flush => self.flush(cell, worker),
             Signal::Start | Signal::Begin | Signal::Continue => {}
         }
         Ran::Nothing
-    }
-
-    /// Counts a suspension from above; children made meanwhile take the count over.
-    fn suspend(&mut self, cell: &Arc<Cell<A::Msg>>, by: i32) {
-        self.own.suspends = self.own.suspends.saturating_add_signed(by);
-        // Ordering: Relaxed, read by this actor's own runs, which spawn.
-        cell.head.suspends.store(self.own.suspends, Ordering::Relaxed);
     }
 
     // --- start -------------------------------------------------------------------------------------------------------
@@ -249,6 +248,7 @@ impl<A: Actor> Life<A> {
         }
         head.counts.restarts.add(u64::from(restart));
         head.record(if restart { EventKind::Restarted { incarnation } } else { EventKind::Started });
+        self.is_ready();
         self.open_or_shut(cell);
         self.after_run(cell, worker);
     }

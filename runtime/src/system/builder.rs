@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::ActorSystem;
-use crate::actor::shared::Shared;
+use crate::actor::shared::{ACTORS_MAX, Shared};
 use crate::dispatch::settings::{
     BLOCKING, BLOCKING_QUEUE, DEFAULT, Kind, Named, PINNED, THROUGHPUT, WORKERS_MAX,
 };
@@ -33,6 +33,7 @@ pub struct Builder {
     level: Option<Level>,
     messages_kept: usize,
     seeded_order: bool,
+    actors_max: usize,
 }
 
 /// Says why a system could not be built. Nothing was started.
@@ -83,12 +84,19 @@ impl Builder {
             level: None,
             messages_kept: MESSAGES_KEPT,
             seeded_order: false,
+            actors_max: ACTORS_MAX,
         }
     }
 
     /// Takes so many workers, 1 to 64: threads of a Pool (default: the machine's cores), virtual ones of a Stepper (4).
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
+        self
+    }
+
+    /// Allows so many living actors at a time (default 16,777,216); a spawn beyond is refused.
+    pub fn max_actors(mut self, actors: usize) -> Self {
+        self.actors_max = actors;
         self
     }
 
@@ -174,7 +182,8 @@ impl Builder {
         self.check_dispatchers()?;
         let level = self.level.unwrap_or(if self.stepper { Level::Message } else { Level::Rare });
         let dispatcher = self.driver(default)?;
-        let shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
+        let mut shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
+        shared.actors_max = self.actors_max;
         match ActorSystem::start(shared) {
             Ok(system) => Ok(system),
             Err(error) => unreachable!("the guardians' names are free and good: {error}"),
