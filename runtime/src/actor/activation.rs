@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Actor;
 use super::cell::{AnyCell, Behaviour, Cell, Item};
+use super::head::Head;
 use super::life::{Life, Phase, Ran};
 use crate::dispatch::{Next, Run};
 use crate::mailbox::Envelope;
@@ -70,6 +71,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
 
     fn doing(&self) -> Option<Arc<str>> {
         self.own.doing.clone()
+    }
+
+    fn dismantle(&mut self, head: &Head) {
+        self.let_fall(head);
     }
 }
 

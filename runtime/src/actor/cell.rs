@@ -9,10 +9,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::failure::catch;
 use super::feed::Post;
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
 use super::letters::{DiedIn, LetterRules};
+use super::path::SpawnError;
 use super::queue::Outlook;
 use super::signal::Signal;
 use super::{AnyRef, Terminated};
@@ -71,6 +73,8 @@ pub(crate) trait Behaviour<M: Send + 'static>: Send {
     fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>>;
     /// Gives the state that the actor says it is in.
     fn doing(&self) -> Option<Arc<str>>;
+    /// Lets go of what a user has made, each by itself, so that a panic in the drop of one does not meet the next.
+    fn dismantle(&mut self, head: &Head);
 }
 
 /// The behaviour of a cell that was dismantled.
@@ -100,6 +104,8 @@ impl<M: Send + 'static> Behaviour<M> for Gone {
     fn doing(&self) -> Option<Arc<str>> {
         None
     }
+
+    fn dismantle(&mut self, _head: &Head) {}
 }
 
 /// A cell whose message type is not known.
@@ -250,8 +256,21 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         let children = std::mem::take(&mut *self.head.children.lock());
         let (left, signals) = (self.mailbox.close(), self.mailbox.end());
         let behaviour = self.behaviour.try_lock().map(|mut old| std::mem::replace(&mut *old, Box::new(Gone)));
-        self.post.clear();
-        drop((children, left, signals, behaviour, self.head.take_annex()));
+        drop((children, signals));
+        let head = &self.head;
+        left.into_iter().for_each(|envelope| head.discard(MESSAGE_DROP, envelope));
+        if let Some(mut behaviour) = behaviour {
+            behaviour.dismantle(head);
+            head.discard("drop of an actor", behaviour);
+        }
+        // What it lets go of here is a queue of messages; a panic in the drop of one decides nothing.
+        let _ = catch(|| {
+            self.post.clear();
+            Ok(())
+        });
+        head.discard(MESSAGE_DROP, head.take_annex());
+        let mourners = std::mem::take(&mut *head.mourners.lock());
+        head.discard("drop of a watch", mourners);
     }
 
     fn snapshot(&self) -> ActorSnapshot {
@@ -312,9 +331,14 @@ fn signal_now(target: &Arc<dyn AnyCell>, signal: Signal, by: Option<&mut Worker>
 
 /// Answers a signal that came after the end, where somebody waits for an answer.
 pub(crate) fn unheard(target: &Arc<dyn AnyCell>, signal: Signal) {
-    if let Signal::Watch(watcher, registration) = signal {
-        let news = Terminated { target: AnyRef(target.clone()), reason: StopReason::AlreadyGone };
-        watcher.notice(registration, news);
+    match signal {
+        Signal::Watch(watcher, registration) => {
+            let news = Terminated { target: AnyRef(target.clone()), reason: StopReason::AlreadyGone };
+            watcher.notice(registration, news);
+        }
+        Signal::OnEnd(call) => call(StopReason::AlreadyGone),
+        Signal::TellReady(tell) => tell(Err(SpawnError::StartFailed("it has ended".to_owned()))),
+        _ => {}
     }
 }
 

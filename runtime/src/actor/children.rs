@@ -87,6 +87,11 @@ impl Children {
         self.living.values().map(|child| child.cell.clone()).collect()
     }
 
+    /// Gives the child that was started last.
+    pub(crate) fn last(&self) -> Option<Arc<dyn AnyCell>> {
+        self.living.last_key_value().map(|(_, child)| child.cell.clone())
+    }
+
     /// Is true if no child lives.
     pub(crate) fn is_empty(&self) -> bool {
         self.living.is_empty()

@@ -15,6 +15,7 @@ use super::signal::Signal;
 use super::{Actor, AnyRef, Terminated};
 use crate::dispatch::Worker;
 use crate::observe::{ActorState, DeadLetterReason, EventKind, StopReason};
+use crate::sync::Ordering;
 
 impl<A: Actor> Life<A> {
     pub(super) fn stop(&mut self, cell: &Arc<Cell<A::Msg>>, reason: StopReason, worker: &mut Worker) -> Ran {
@@ -90,6 +91,7 @@ impl<A: Actor> Life<A> {
         let head = &cell.head;
         self.own.end_time(cell);
         self.own.tasks.cancel();
+        self.never_ready();
         head.discard(MESSAGE_DROP, self.failing.take());
         self.drop_instance(cell);
         // What makes instances may hold references: a chain of the dead must not hang on them.
@@ -115,7 +117,12 @@ impl<A: Actor> Life<A> {
             None => head.shared.end(exit(&head.shared)),
         }
         mourn(&me, reason);
-        unheard.into_iter().for_each(|signal| super::cell::unheard(&me, signal));
+        for signal in unheard {
+            match signal {
+                Signal::OnEnd(call) => call(reason),
+                other => super::cell::unheard(&me, other),
+            }
+        }
     }
 
     /// Stops the children that were started last; when none is left, goes on with the restart or the stop.
@@ -153,6 +160,13 @@ impl<A: Actor> Life<A> {
         }
     }
 
+    /// Counts a suspension from above; children made meanwhile take the count over.
+    pub(super) fn suspend(&mut self, cell: &Arc<Cell<A::Msg>>, by: i32) {
+        self.own.suspends = self.own.suspends.saturating_add_signed(by);
+        // Ordering: Relaxed, read by this actor's own runs, which spawn.
+        cell.head.suspends.store(self.own.suspends, Ordering::Relaxed);
+    }
+
     pub(super) fn suspend_children(&self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         let children = cell.head.children.lock().cells();
         children.iter().for_each(|child| signal(child, Signal::Suspend, Some(&mut *worker)));
@@ -173,11 +187,15 @@ impl<A: Actor> Life<A> {
 /// Tells everybody who wants to hear of an actor's end.
 pub(super) fn mourn(gone: &Arc<dyn AnyCell>, reason: StopReason) {
     let head = gone.head();
-    let mourners = head.mourners.lock().take();
+    let (mourners, calls) = {
+        let mut mourners = head.mourners.lock();
+        (mourners.take(), mourners.take_calls())
+    };
     for (registration, watcher) in mourners {
         head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
         watcher.notice(registration, Terminated { target: AnyRef(gone.clone()), reason });
     }
+    calls.into_iter().for_each(|call| call(reason));
 }
 
 /// Says how a system ends whose root has ended.

@@ -18,8 +18,10 @@ use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
 use super::failure::{Failure, Report, catch};
 use super::handlers::Handler;
+use super::head::Head;
 use super::outbox::Outbox;
 use super::path::SpawnError;
+use super::ready::Ready;
 use super::receive_timeout::Silence;
 use super::signal::Signal;
 use super::stash::{Hand, Stash};
@@ -78,6 +80,8 @@ pub(crate) struct Own<M> {
     pub(super) awaiting: Option<ActorId>,
     /// Which state the actor says that it is in.
     pub(super) doing: Option<Arc<str>>,
+    /// Who waits for the first run.
+    pub(super) ready: Option<Ready>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +137,7 @@ impl<A: Actor> Life<A> {
             gives_up: false,
             awaiting: None,
             doing: None,
+            ready: None,
         };
         Life { props, instance: None, handlers: Vec::new(), failing: None, own }
     }
@@ -199,18 +204,13 @@ impl<A: Actor> Life<A> {
             Signal::BackoffOver(group) => self.own.conduct.backoff_over(head, &me, group, worker),
             Signal::Watch(watcher, registration) => head.mourners.lock().add(watcher, registration),
             Signal::Unwatch(watcher) => head.mourners.lock().remove(watcher),
+            Signal::TellReady(tell) => self.tell_ready(tell),
+            Signal::OnEnd(call) => head.mourners.lock().call(call),
             Signal::Abandoned => return self.abandoned(cell, worker),
             Signal::Flush => self.flush(cell, worker),
             Signal::Start | Signal::Begin | Signal::Continue => {}
         }
         Ran::Nothing
-    }
-
-    /// Counts a suspension from above; children made meanwhile take the count over.
-    fn suspend(&mut self, cell: &Arc<Cell<A::Msg>>, by: i32) {
-        self.own.suspends = self.own.suspends.saturating_add_signed(by);
-        // Ordering: Relaxed, read by this actor's own runs, which spawn.
-        cell.head.suspends.store(self.own.suspends, Ordering::Relaxed);
     }
 
     // --- start -------------------------------------------------------------------------------------------------------
@@ -260,12 +260,9 @@ impl<A: Actor> Life<A> {
                 signal(parent, Signal::ChildStarted(head.id), Some(worker));
             }
         }
-        if restart {
-            head.counts.restarts.add(1);
-            head.record(EventKind::Restarted { incarnation });
-        } else {
-            head.record(EventKind::Started);
-        }
+        head.counts.restarts.add(u64::from(restart));
+        head.record(if restart { EventKind::Restarted { incarnation } } else { EventKind::Started });
+        self.is_ready();
         self.open_or_shut(cell);
         self.after_run(cell, worker);
     }
@@ -327,12 +324,9 @@ impl<A: Actor> Life<A> {
             Verdict::Done => {}
             Verdict::Escalate(report) if self.own.phase == Phase::Running => {
                 let text = format!("a child failed: {}", report.text);
-                self.record_failed(
-                    cell,
-                    &Failure::of(FailureKind::Escalated, report.code, &text),
-                    crate::id::MsgId(0),
-                );
-                self.fail(cell, Failure::of(FailureKind::Escalated, report.code, &text), None, worker);
+                let why = Failure::of(FailureKind::Escalated, report.code, &text);
+                self.record_failed(cell, &why, crate::id::MsgId(0));
+                self.fail(cell, why, None, worker);
             }
             Verdict::Escalate(_) => {} // this actor has failed itself: the answer to that covers the child
         }

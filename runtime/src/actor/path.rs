@@ -7,7 +7,7 @@ const NAME_MAX: usize = 64;
 /// The deepest path.
 pub(crate) const DEPTH_MAX: u16 = 256;
 
-/// Says why an actor could not be spawned. Nothing was made.
+/// Says why an actor could not be spawned. Nothing was made, unless it says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpawnError {
@@ -21,6 +21,10 @@ pub enum SpawnError {
     ParentRestarting,
     /// The path would be deeper than 256.
     TooDeep,
+    /// The system has as many living actors as it may have.
+    TooMany,
+    /// The actor was made, and has ended before it ever ran; why its start failed.
+    StartFailed(String),
     /// The system has no dispatcher of this name.
     NoDispatcher(String),
     /// The actor was to have a thread of its own, and the operating system refused it.
@@ -37,6 +41,8 @@ impl fmt::Display for SpawnError {
             SpawnError::ParentStopping => write!(f, "the parent is stopping"),
             SpawnError::ParentRestarting => write!(f, "the parent is being restarted"),
             SpawnError::TooDeep => write!(f, "the path would be deeper than {DEPTH_MAX}"),
+            SpawnError::TooMany => write!(f, "the system has as many living actors as it may have"),
+            SpawnError::StartFailed(why) => write!(f, "the actor has ended before it ran: {why}"),
             SpawnError::NoDispatcher(name) => write!(f, "the system has no dispatcher \"{name}\""),
             SpawnError::NoThread(why) => write!(f, "no thread for a pinned actor: {why}"),
         }

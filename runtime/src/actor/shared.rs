@@ -17,6 +17,11 @@ use crate::rng::Rng;
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::Instant;
 
+/// Living actors of a system, at most, by default.
+pub(crate) const ACTORS_MAX: usize = 16_777_216;
+/// The root and its two children.
+const GUARDIANS: usize = 3;
+
 /// Says how a system ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -81,6 +86,8 @@ pub(crate) struct Shared {
     pub(crate) ended: Mutex<Option<Exit>>,
     pub(crate) ended_bell: Condvar,
     pub(crate) stopping: AtomicBool,
+    /// Living actors, at most; the guardians are not counted.
+    pub(crate) actors_max: usize,
     pub(crate) escalated: Mutex<Option<Report>>,
     pub(crate) groups: Groups,
     pub(crate) letters: LetterBook,
@@ -113,6 +120,7 @@ impl Shared {
             ended: Mutex::default(),
             ended_bell: Condvar::new(),
             stopping: AtomicBool::new(false),
+            actors_max: ACTORS_MAX,
             escalated: Mutex::default(),
             groups: Groups::default(),
             letters: LetterBook::default(),
@@ -157,6 +165,16 @@ impl Shared {
     pub(crate) fn retire(&self, id: ActorId, ledger: &Ledger) {
         *self.retired.lock() += *ledger;
         self.cells.lock().remove(&id);
+    }
+
+    /// Takes an actor into the book of the living; false if that is full.
+    pub(crate) fn enter(&self, id: ActorId, cell: Weak<dyn AnyCell>) -> bool {
+        let mut cells = self.cells.lock();
+        let has_room = cells.len() < self.actors_max.saturating_add(GUARDIANS);
+        if has_room {
+            cells.insert(id, cell);
+        }
+        has_room
     }
 
     /// Takes a message that was on its way to an actor when that ended out of the totals: it is counted anew on arrival.

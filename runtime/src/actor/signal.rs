@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cell::AnyCell;
 use super::failure::Report;
+use super::ready::{OnEnd, Ready};
 use crate::id::ActorId;
 use crate::observe::StopReason;
 
@@ -41,6 +42,10 @@ pub(crate) enum Signal {
     Watch(Arc<dyn AnyCell>, u64),
     /// Somebody no longer does.
     Unwatch(ActorId),
+    /// Somebody waits for this actor to run.
+    TellReady(Ready),
+    /// Somebody waits for this actor's end.
+    OnEnd(OnEnd),
     /// The actor was forced, and its run has returned: drop everything.
     Abandoned,
     /// Room may have come for what waits in the outbox.

@@ -49,7 +49,7 @@ pub(crate) fn prepare_child<A: Actor>(
     let shared = &head.shared;
     let place = shared.place(props.dispatcher.as_ref())?;
     let (restart_type, backoff, shutdown) = (props.restart_type, props.backoff, props.shutdown);
-    let cell = {
+    let (cell, enrolled) = {
         let mut book = head.children.lock();
         let name = book.reserve(name)?;
         let home = shared.open(&place)?;
@@ -59,11 +59,17 @@ pub(crate) fn prepare_child<A: Actor>(
         let budget = ChildBudget::new(backoff);
         let rng = shared.rng(RNG_SUPERVISION | id.0);
         // Known to the system before its parent knows it: from then on it may be stopped by another thread.
-        enroll(&cell, head.id);
+        let enrolled = enroll(&cell, head.id);
         let child = Child { cell: cell.clone(), name, budget, rng, restart_type, shutdown, told: false };
-        book.insert(id, child);
-        cell
+        if enrolled {
+            book.insert(id, child);
+        }
+        (cell, enrolled)
     };
+    if !enrolled {
+        shared.dispatcher.release(cell.head.home);
+        return Err(SpawnError::TooMany);
+    }
     Ok(ActorRef(cell))
 }
 
@@ -97,7 +103,8 @@ pub(crate) fn spawn_guardian<A: Actor>(
     props: Props<A>,
 ) -> ActorRef<A::Msg> {
     let cell = make(shared, (shared.next_actor(), Home::DEFAULT), name.into(), 0, None, props);
-    enroll(&cell, ActorId::NOBODY);
+    let enrolled = enroll(&cell, ActorId::NOBODY);
+    debug_assert!(enrolled, "guardians are not counted");
     let guardian = ActorRef(cell);
     begin(&guardian.any(), None);
     guardian
@@ -125,11 +132,14 @@ fn make<A: Actor>(
     Arc::new(Cell { head, mailbox, rules, behaviour, post: Post::new(), letters })
 }
 
-/// Takes a cell into the book of the living.
-fn enroll<M: Send + 'static>(cell: &Arc<Cell<M>>, parent: ActorId) {
+/// Takes a cell into the book of the living; false if that is full.
+fn enroll<M: Send + 'static>(cell: &Arc<Cell<M>>, parent: ActorId) -> bool {
     let weak: Weak<dyn AnyCell> = Arc::downgrade(cell) as Weak<Cell<M>>;
-    cell.head.shared.cells.lock().insert(cell.head.id, weak);
+    if !cell.head.shared.enter(cell.head.id, weak) {
+        return false;
+    }
     cell.head.record(EventKind::Spawned { parent, path: cell.head.path.clone() });
+    true
 }
 
 /// Has a prepared actor start.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::AnyRef;
 use super::cell::AnyCell;
+use super::ready::OnEnd;
 use crate::id::ActorId;
 use crate::observe::StopReason;
 
@@ -104,6 +105,7 @@ impl<M> Watching<M> {
 #[derive(Default)]
 pub(crate) struct Mourners {
     by_watcher: BTreeMap<ActorId, (u64, Arc<dyn AnyCell>)>,
+    calls: Vec<OnEnd>,
 }
 
 impl Mourners {
@@ -113,6 +115,16 @@ impl Mourners {
 
     pub(crate) fn remove(&mut self, watcher: ActorId) {
         self.by_watcher.remove(&watcher);
+    }
+
+    /// Notes somebody outside who waits for the end.
+    pub(crate) fn call(&mut self, call: OnEnd) {
+        self.calls.push(call);
+    }
+
+    /// Takes those who wait outside, in the order in which they came.
+    pub(crate) fn take_calls(&mut self) -> Vec<OnEnd> {
+        std::mem::take(&mut self.calls)
     }
 
     /// Takes all, in the order of the watchers' ids.

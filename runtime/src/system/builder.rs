@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ActorSystem;
-use crate::actor::shared::Shared;
+use crate::actor::shared::{ACTORS_MAX, Shared};
 use crate::dispatch::settings::{
     BLOCKING, BLOCKING_QUEUE, DEFAULT, Kind, Named, PINNED, THROUGHPUT, WORKERS_MAX,
 };
@@ -41,6 +41,7 @@ pub struct Builder {
     messages_kept: usize,
     seeded_order: bool,
     message_memory: usize,
+    actors_max: usize,
 }
 
 /// Says why a system could not be built. Nothing was started.
@@ -92,12 +93,19 @@ impl Builder {
             messages_kept: MESSAGES_KEPT,
             seeded_order: false,
             message_memory: if cfg!(target_pointer_width = "32") { MEMORY_SMALL } else { MEMORY },
+            actors_max: ACTORS_MAX,
         }
     }
 
     /// Takes so many workers, 1 to 64: threads of a Pool (default: the machine's cores), virtual ones of a Stepper (4).
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
+        self
+    }
+
+    /// Allows so many living actors at a time (default 16,777,216); a spawn beyond is refused.
+    pub fn max_actors(mut self, actors: usize) -> Self {
+        self.actors_max = actors;
         self
     }
 
@@ -192,6 +200,7 @@ impl Builder {
         let dispatcher = self.driver(default)?;
         let mut shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
         shared.memory = Arc::new(Budget::new(self.message_memory, workers));
+        shared.actors_max = self.actors_max;
         match ActorSystem::start(shared) {
             Ok(system) => Ok(system),
             Err(error) => unreachable!("the guardians' names are free and good: {error}"),

@@ -15,6 +15,7 @@ pub use builder::{BuildError, Builder};
 pub use shutdown::ShutdownError;
 
 use crate::actor::cell::AnyCell;
+use crate::actor::ready::{Outcome, ready};
 use crate::actor::shared::Shared;
 use crate::actor::spawn::{spawn_child, spawn_guardian};
 use crate::actor::{Actor, ActorRef, AnyRef, Context, DeadLetter, Failure, Props, SpawnError, Via};
@@ -96,6 +97,32 @@ impl ActorSystem {
     /// If the name is bad or taken, or the system is stopping.
     pub fn spawn<A: Actor>(&self, name: &str, props: Props<A>) -> Result<ActorRef<A::Msg>, SpawnError> {
         spawn_child(&self.user.0, name, props, None)
+    }
+
+    /// Makes an actor under `/user`, and waits until it runs: until `started` has said Ok.
+    ///
+    /// # Errors
+    /// As [`ActorSystem::spawn`], at once; [`SpawnError::StartFailed`] if it has ended before it ever ran.
+    ///
+    /// # Examples
+    /// ```
+    /// # use footlights::{actor::*, system::ActorSystem};
+    /// # struct Echo;
+    /// # impl Actor for Echo {
+    /// #     type Msg = u32;
+    /// #     fn receive(&mut self, _: &mut Context<'_, Self>, _: u32) -> Result<(), Failure> { Ok(()) }
+    /// # }
+    /// let system = ActorSystem::builder("demo").stepper().build()?;
+    /// let echo = system.block_on(system.spawn_ready("echo", Props::new(|| Echo)))?;
+    /// assert_eq!(echo.path(), "/user/echo");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn_ready<A: Actor>(
+        &self,
+        name: &str,
+        props: Props<A>,
+    ) -> Outcome<Result<ActorRef<A::Msg>, SpawnError>> {
+        self.spawn(name, props).map_or_else(|error| Outcome::done(Err(error)), ready)
     }
 
     /// Makes an actor under `/system`, for what serves others, as streams do.
