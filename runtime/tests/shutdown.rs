@@ -425,7 +425,7 @@ fn s5_a_stop_hook_that_never_returns_is_named_by_the_deadline_and_by_the_force()
     let hook = Props::new(move || Hook(gate.clone())).shutdown(Shutdown::After(MS * 200));
     system.spawn("hook", hook).expect("a free name");
     let late = system.shutdown(MS).expect_err("it is inside");
-    assert!(late.stuck.contains(&"/user/hook".to_owned()), "{late}");
+    assert!(late.stuck().contains(&"/user/hook".to_owned()), "{late}");
     let exit = system.await_end(SECOND * 20);
     assert_eq!(exit, Ok(Exit::Forced { stuck: vec!["/user/hook".to_owned()] }));
     assert_eq!(forced(&system)[0].2, ActorState::Stopping);

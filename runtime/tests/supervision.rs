@@ -363,7 +363,8 @@ fn a_shutdown_that_takes_too_long_names_the_stuck_actor() {
     stuck.tell(());
     gate.wait();
     let error = system.shutdown(Duration::from_millis(20)).expect_err("the handler has not returned");
-    assert!(error.stuck.contains(&"/user/stuck".to_owned()), "{error}");
+    assert!(matches!(&error, footlights::system::ShutdownError::Stuck(_)));
+    assert!(error.stuck().contains(&"/user/stuck".to_owned()), "{error}");
     gate.wait();
     assert_eq!(system.await_end(Duration::from_secs(10)), Ok(Exit::Shutdown));
 }

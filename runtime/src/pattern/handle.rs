@@ -1,6 +1,6 @@
 //! A handle on the system from anywhere: from a handler, from a task, from outside.
 //!
-//! It gives what patterns need of a system and nothing that ends it. It keeps no actor alive.
+//! It gives what patterns need of a system; of its end, only the coordinated one. It keeps no actor alive.
 
 use std::fmt;
 use std::sync::Arc;

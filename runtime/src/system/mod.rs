@@ -3,7 +3,9 @@
 //! A system is driven by a Pool (threads) or by a Stepper (the caller, in virtual time); actors cannot tell which.
 
 mod builder;
+mod coordinated;
 mod patterns;
+mod phases;
 mod shutdown;
 mod stepping;
 
@@ -12,6 +14,8 @@ use std::sync::Arc;
 
 pub use crate::dispatch::{CostModel, DispatcherSettings, Turn};
 pub use builder::{BuildError, Builder};
+pub use coordinated::{CoordinatedShutdown, FailedTask, ShutdownReport};
+pub use phases::ShutdownPhase;
 pub use shutdown::ShutdownError;
 
 use crate::actor::cell::AnyCell;

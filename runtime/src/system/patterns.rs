@@ -1,6 +1,6 @@
 //! The doors from a system to its patterns.
 
-use super::ActorSystem;
+use super::{ActorSystem, CoordinatedShutdown};
 use crate::actor::DeadLetterLog;
 use crate::pattern::{EventStream, Receptionist, SystemHandle};
 
@@ -8,6 +8,11 @@ impl ActorSystem {
     /// Gives a handle for tasks, breakers and whoever else stands outside.
     pub fn handle(&self) -> SystemHandle {
         SystemHandle(self.shared.clone())
+    }
+
+    /// Gives the phases through which the system ends, to add tasks and phases to.
+    pub fn coordinated_shutdown(&self) -> CoordinatedShutdown {
+        self.handle().coordinated_shutdown()
     }
 
     /// Gives the system's event stream.

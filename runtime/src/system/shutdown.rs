@@ -5,6 +5,7 @@
 //! I3 dropping a system ends it: on a Pool orderly within [`DROP_PATIENCE`], on a Stepper at once and without running hooks.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::ActorSystem;
@@ -16,7 +17,6 @@ use crate::actor::shared::Shared;
 use crate::actor::signal::Signal;
 use crate::dispatch::{Dispatcher, Due, Post};
 use crate::observe::StopReason;
-use crate::sync::Ordering;
 
 /// How long the drop of a system waits for its actors.
 const DROP_PATIENCE: Duration = Duration::from_secs(5);
@@ -26,49 +26,58 @@ const GRACE: Duration = Duration::from_millis(100);
 /// How long after the order to stop a worker may be in one and the same run before its queue gets another thread.
 const RELIEF: Duration = Duration::from_secs(5);
 
-/// Says that a system did not end in time.
+/// Says why a system has not ended, or why its end could not be planned so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShutdownError {
-    /// The paths of the actors that still live.
-    pub stuck: Vec<String>,
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// It did not end in time; with the paths of the actors that still live.
+    Stuck(Vec<String>),
+    /// The shutdown is past the point at which this could have been added.
+    TooLate,
+    /// There is no phase of this name.
+    NoSuchPhase(String),
+    /// There is a phase of this name already.
+    NameTaken(String),
+    /// The phase of this name would have to come both before and after another.
+    Circle(String),
+}
+
+impl ShutdownError {
+    /// Lists the paths of the actors that still live, if that is what is wrong.
+    pub fn stuck(&self) -> &[String] {
+        match self {
+            ShutdownError::Stuck(paths) => paths,
+            _ => &[],
+        }
+    }
 }
 
 impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} actors have not stopped in time: {}", self.stuck.len(), self.stuck.join(", "))
+        match self {
+            ShutdownError::Stuck(paths) => {
+                write!(f, "{} actors have not stopped in time: {}", paths.len(), paths.join(", "))
+            }
+            ShutdownError::TooLate => write!(f, "the shutdown is past that point"),
+            ShutdownError::NoSuchPhase(name) => write!(f, "there is no phase {name} in the shutdown"),
+            ShutdownError::NameTaken(name) => write!(f, "there is a phase {name} in the shutdown already"),
+            ShutdownError::Circle(name) => {
+                write!(f, "the phase {name} would have to come both before and after another")
+            }
+        }
     }
 }
 
 impl std::error::Error for ShutdownError {}
 
 impl ActorSystem {
-    /// Begins to stop all actors, children before parents, the user's before the system's; does not wait.
+    /// Begins to stop all actors, children before parents, the user's before the system's; does not wait. If the coordinated
+    /// shutdown has a task or an added phase, its phases come first.
     pub fn terminate(&self) {
-        // Ordering: Relaxed, only the first caller counts; the signal's own lock orders the rest.
-        if !self.shared.stopping.swap(true, Ordering::Relaxed) {
-            self.relieve_workers();
+        if self.coordinated_shutdown().end() {
+            relieve_workers(&self.shared);
             signal(&self.root.any().0, Signal::Stop(StopReason::SystemShutdown), None);
         }
-    }
-
-    /// Sees to it that the stop is carried out though all workers may be held by runs that do not return.
-    fn relieve_workers(&self) {
-        let dispatcher = &self.shared.dispatcher;
-        if dispatcher.is_virtual() {
-            return; // time passes there, and every run ends
-        }
-        let at_work = |shared: &Shared| -> Vec<(Post, u64)> {
-            let seats = shared.living().into_iter().filter_map(|cell| cell.head().worker_in_run());
-            seats.map(|seat| (seat, shared.dispatcher.activations(seat))).collect()
-        };
-        let (shared, before) = (std::sync::Arc::downgrade(&self.shared), at_work(&self.shared));
-        let relieve = move || {
-            let Some(shared) = shared.upgrade() else { return };
-            for (seat, _) in at_work(&shared).iter().filter(|held| before.contains(held)) {
-                shared.dispatcher.replace(Some(*seat));
-            }
-        };
-        dispatcher.set_timer(self.now() + RELIEF, Due::Wish(Box::new(relieve)));
     }
 
     /// Says how the system ended, if it has.
@@ -120,7 +129,7 @@ impl ActorSystem {
                 }
             }
         }
-        let exit = self.exit().ok_or_else(|| ShutdownError { stuck: self.living_paths() })?;
+        let exit = self.exit().ok_or_else(|| ShutdownError::Stuck(self.living_paths()))?;
         self.shared.dispatcher.end_time();
         self.shared.endless.end();
         Ok(exit)
@@ -150,6 +159,26 @@ impl ActorSystem {
             .filter(|path| !path.is_empty())
             .collect()
     }
+}
+
+/// Sees to it that a stop is carried out though all workers may be held by runs that do not return.
+pub(super) fn relieve_workers(shared: &Arc<Shared>) {
+    let dispatcher = &shared.dispatcher;
+    if dispatcher.is_virtual() {
+        return; // time passes there, and every run ends
+    }
+    let at_work = |shared: &Shared| -> Vec<(Post, u64)> {
+        let seats = shared.living().into_iter().filter_map(|cell| cell.head().worker_in_run());
+        seats.map(|seat| (seat, shared.dispatcher.activations(seat))).collect()
+    };
+    let (weak, before) = (Arc::downgrade(shared), at_work(shared));
+    let relieve = move || {
+        let Some(shared) = weak.upgrade() else { return };
+        for (seat, _) in at_work(&shared).iter().filter(|held| before.contains(held)) {
+            shared.dispatcher.replace(Some(*seat));
+        }
+    };
+    dispatcher.set_timer(shared.now() + RELIEF, Due::Wish(Box::new(relieve)));
 }
 
 impl Drop for ActorSystem {
