@@ -312,12 +312,9 @@ impl<A: Actor> Life<A> {
             Verdict::Done => {}
             Verdict::Escalate(report) if self.own.phase == Phase::Running => {
                 let text = format!("a child failed: {}", report.text);
-                self.record_failed(
-                    cell,
-                    &Failure::of(FailureKind::Escalated, report.code, &text),
-                    crate::id::MsgId(0),
-                );
-                self.fail(cell, Failure::of(FailureKind::Escalated, report.code, &text), None, worker);
+                let why = Failure::of(FailureKind::Escalated, report.code, &text);
+                self.record_failed(cell, &why, crate::id::MsgId(0));
+                self.fail(cell, why, None, worker);
             }
             Verdict::Escalate(_) => {} // this actor has failed itself: the answer to that covers the child
         }
