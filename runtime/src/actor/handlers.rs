@@ -6,10 +6,12 @@
 //! The method is [`Context::become_`] with an underscore, since the word alone is reserved in Rust.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::Actor;
 use super::context::Context;
 use super::failure::Failure;
+use crate::observe::EventKind;
 
 /// Functions on the stack of one actor, at most.
 pub(super) const HANDLERS_MAX: usize = 64;
@@ -79,5 +81,16 @@ impl<A: Actor> Context<'_, A> {
     /// Goes back to what handled messages before the last [`Context::become_`]; false if that is `receive` already.
     pub fn unbecome(&mut self) -> bool {
         self.handlers.pop().is_some()
+    }
+
+    /// Shows in the actor's snapshot that it is in this state, until another is shown or the instance is dropped.
+    pub(crate) fn show_state(&mut self, name: Arc<str>) {
+        self.own.doing = Some(name);
+    }
+
+    /// Shows the state `to` and puts on record that the actor came there from `from`.
+    pub(crate) fn show_transition(&mut self, from: Arc<str>, to: Arc<str>) {
+        self.own.doing = Some(to.clone());
+        self.cell.head.record(EventKind::Transition { from, to });
     }
 }
