@@ -2,6 +2,8 @@
 //!
 //! I1 a worker sleeps only after it has announced itself and looked again (see `idle`).
 //! I2 a crew that is told to end runs nothing more after the present activation of each of its workers.
+//! I3 a thread that has lost its seat is *astray* until it leaves: it is at work, and what it queued before it left is
+//!    picked up by a sleeper.
 //! It starts no threads: see `pool`.
 
 use std::sync::Arc;
@@ -29,7 +31,12 @@ pub(crate) struct Crew {
     ended: AtomicBool,
     /// Which thread sits in each seat: those before it do not return from a run.
     turns: Vec<AtomicU32>,
+    /// Threads that have lost their seats and have not returned from their runs.
+    astray: AtomicUsize,
 }
+
+/// What is the same twice if nobody was up in between: the threads started, and the departures from the sleepers' list.
+pub(crate) type Rest = (usize, u64);
 
 impl Crew {
     pub(crate) fn new(home: Home, name: Arc<str>, settings: &DispatcherSettings) -> Self {
@@ -40,6 +47,7 @@ impl Crew {
             seen: (0..settings.workers).map(|_| Counter::default()).collect(),
             ended: AtomicBool::new(false),
             turns: (0..settings.workers).map(|_| AtomicU32::new(0)).collect(),
+            astray: AtomicUsize::new(0),
         }
     }
 
@@ -61,9 +69,12 @@ impl Crew {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// Is true if all its threads sleep.
-    pub(crate) fn sleeps(&self) -> bool {
-        self.idle.sleepers() == self.threads()
+    /// Says what tells one rest from the next, if all its threads sleep.
+    pub(crate) fn rest(&self) -> Option<Rest> {
+        let (threads, (sleepers, departures)) = (self.threads(), self.idle.sleepers());
+        // Ordering: Acquire, pairs with the Release in work_loop(): what a thread did before it left is seen.
+        let rests = sleepers == threads && self.astray.load(Ordering::Acquire) == 0;
+        rests.then_some((threads, departures))
     }
 
     /// Tells its threads to end after their present run.
@@ -78,10 +89,19 @@ impl Crew {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Gives a seat to the next thread; false if the thread of `turn` does not sit there any more.
+    /// Gives a seat to the next thread; false if the thread of `turn` does not sit there any more, or has gone to sleep.
     pub(crate) fn pass_on(&self, seat: usize, turn: u32) -> bool {
-        // Ordering: Relaxed, the old thread looks when its run has returned, if ever.
-        self.turns[seat].compare_exchange(turn, turn + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.idle.unless_in_bed(seat, || {
+            // Ordering: Relaxed, counted before the seat is lost; the new thread's start publishes it.
+            self.astray.fetch_add(1, Ordering::Relaxed);
+            // Ordering: Relaxed, the old thread looks when its run has returned, if ever, and before it sleeps under a lock.
+            let order = Ordering::Relaxed;
+            let passed = self.turns[seat].compare_exchange(turn, turn + 1, order, order).is_ok();
+            if !passed {
+                self.astray.fetch_sub(1, order);
+            }
+            passed
+        })
     }
 
     /// Works in `seat` until the crew ends, or until the seat is given to another thread.
@@ -98,15 +118,20 @@ impl Crew {
                 Some(task) => self.activate(core, &mut worker, task),
                 None => {
                     state.sleep(core.now().as_nanos());
-                    self.idle.sleep(seat, || queues.any() || self.has_ended());
+                    self.idle.sleep(seat, sits, || queues.any() || self.has_ended());
                     state.wake(core.now().as_nanos());
                     core.start_ticking();
                 }
             }
         }
         if sits() {
-            state.sleep(core.now().as_nanos());
+            return state.sleep(core.now().as_nanos());
         }
+        if queues.any() {
+            core.wake(self); // what it put into its slot was announced to nobody
+        }
+        // Ordering: Release, pairs with the Acquire in rest().
+        self.astray.fetch_sub(1, Ordering::Release);
     }
 
     /// Looks for a task, spinning a little before it gives up.

@@ -11,51 +11,75 @@
 //! ```
 //! I1 a sleeper leaves the list exactly once: taken by a waker, or by itself.
 //! I2 a wake given to a worker that is not yet waiting is kept in its flag.
+//! I3 a bed belongs to one thread from its lying down to its getting up: [`Idle::unless_in_bed`] gives it to no other.
+//! I4 every departure from the list is counted: who finds the same sleepers and the same count twice knows that nobody was
+//!    up in between.
 //! It does not spin; the pool does that before it comes here.
 
 use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, fence, wait};
 
 /// The sleepers of one dispatcher.
 pub(crate) struct Idle {
-    list: Mutex<Vec<usize>>,
+    list: Mutex<List>,
     sleepers: AtomicUsize,
     beds: Vec<Bed>,
 }
 
+/// Who sleeps.
+#[derive(Default)]
+struct List {
+    asleep: Vec<usize>,
+    departures: u64,
+}
+
 struct Bed {
-    woken: Mutex<bool>,
+    state: Mutex<Lying>,
     bell: Condvar,
+}
+
+/// The state of a bed.
+#[derive(Default)]
+struct Lying {
+    occupied: bool,
+    woken: bool,
 }
 
 impl Idle {
     pub(crate) fn new(workers: usize) -> Self {
-        let bed = |_| Bed { woken: Mutex::new(false), bell: Condvar::new() };
-        Idle {
-            list: Mutex::new(Vec::new()),
-            sleepers: AtomicUsize::new(0),
-            beds: (0..workers).map(bed).collect(),
-        }
+        let bed = |_| Bed { state: Mutex::default(), bell: Condvar::new() };
+        Idle { list: Mutex::default(), sleepers: AtomicUsize::new(0), beds: (0..workers).map(bed).collect() }
     }
 
-    /// Puts worker `index` to sleep unless `work_left` says that there is something to do.
-    pub(crate) fn sleep(&self, index: usize, work_left: impl FnOnce() -> bool) {
+    /// Puts worker `index` to sleep if it still `sits` in its seat, unless `work_left` says that there is something to do.
+    pub(crate) fn sleep(&self, index: usize, sits: impl FnOnce() -> bool, work_left: impl FnOnce() -> bool) {
+        let bed = &self.beds[index];
+        {
+            let mut lying = bed.state.lock();
+            if !sits() {
+                return;
+            }
+            lying.occupied = true;
+        }
         {
             let mut list = self.list.lock();
-            list.push(index);
+            list.asleep.push(index);
             // Ordering: Relaxed, the fence below orders it.
-            self.sleepers.store(list.len(), Ordering::Relaxed);
+            self.sleepers.store(list.asleep.len(), Ordering::Relaxed);
         }
         // Ordering: SeqCst, the worker's half of the Dekker pair; the other is in wake_one().
         fence(Ordering::SeqCst);
-        if work_left() && self.leave(index) {
-            return;
+        let left = work_left() && self.leave(index);
+        let mut lying = bed.state.lock();
+        while !left && !lying.woken {
+            lying = wait(&bed.bell, lying);
         }
-        let bed = &self.beds[index];
-        let mut woken = bed.woken.lock();
-        while !*woken {
-            woken = wait(&bed.bell, woken);
-        }
-        *woken = false;
+        *lying = Lying::default();
+    }
+
+    /// Calls `f` while worker `index` is kept from going to sleep, and gives its answer; false if it lies in bed already.
+    pub(crate) fn unless_in_bed(&self, index: usize, f: impl FnOnce() -> bool) -> bool {
+        let lying = self.beds[index].state.lock();
+        !lying.occupied && f()
     }
 
     /// Wakes one sleeper; false if there is none. To be called after the work was published.
@@ -68,8 +92,9 @@ impl Idle {
         }
         let woken = {
             let mut list = self.list.lock();
-            let woken = list.pop();
-            self.sleepers.store(list.len(), Ordering::Relaxed);
+            let woken = list.asleep.pop();
+            list.departures += u64::from(woken.is_some());
+            self.sleepers.store(list.asleep.len(), Ordering::Relaxed);
             woken
         };
         if let Some(index) = woken {
@@ -83,28 +108,31 @@ impl Idle {
         let all: Vec<usize> = {
             let mut list = self.list.lock();
             self.sleepers.store(0, Ordering::Relaxed);
-            list.drain(..).collect()
+            list.departures += list.asleep.len() as u64;
+            list.asleep.drain(..).collect()
         };
         all.into_iter().for_each(|index| self.ring(index));
     }
 
-    /// Counts the sleepers.
-    pub(crate) fn sleepers(&self) -> usize {
-        self.list.lock().len()
+    /// Counts the sleepers, and how often one has left the list so far.
+    pub(crate) fn sleepers(&self) -> (usize, u64) {
+        let list = self.list.lock();
+        (list.asleep.len(), list.departures)
     }
 
     /// Takes itself off the list; false if a waker was faster, whose ring is then on its way.
     fn leave(&self, index: usize) -> bool {
         let mut list = self.list.lock();
-        let before = list.len();
-        list.retain(|&other| other != index);
-        self.sleepers.store(list.len(), Ordering::Relaxed);
-        list.len() < before
+        let Some(at) = list.asleep.iter().position(|&other| other == index) else { return false };
+        list.asleep.remove(at);
+        list.departures += 1;
+        self.sleepers.store(list.asleep.len(), Ordering::Relaxed);
+        true
     }
 
     fn ring(&self, index: usize) {
         let bed = &self.beds[index];
-        *bed.woken.lock() = true;
+        bed.state.lock().woken = true;
         bed.bell.notify_one();
     }
 }
@@ -128,7 +156,7 @@ mod loom_tests {
             let (their_idle, their_queued) = (idle.clone(), queued.clone());
             let worker = loom::thread::spawn(move || {
                 if !their_queued.load(Ordering::Relaxed) {
-                    their_idle.sleep(0, || their_queued.load(Ordering::Relaxed));
+                    their_idle.sleep(0, || true, || their_queued.load(Ordering::Relaxed));
                 }
                 assert!(their_queued.load(Ordering::Relaxed), "woken without work");
             });
@@ -149,7 +177,9 @@ mod loom_tests {
             let workers: Vec<_> = (0..2)
                 .map(|index| {
                     let (idle, left) = (idle.clone(), left.clone());
-                    loom::thread::spawn(move || idle.sleep(index, || left.load(Ordering::Relaxed) >= 2))
+                    loom::thread::spawn(move || {
+                        idle.sleep(index, || true, || left.load(Ordering::Relaxed) >= 2)
+                    })
                 })
                 .collect();
             for _ in 0..2 {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::crew::Crew;
+use super::crew::{Crew, Rest};
 use super::settings::{DispatcherSettings, Home, Kind, PINNED, Roster};
 use super::worker::{BEAT, Heart, Post};
 use super::{Due, Task, Worker};
@@ -178,13 +178,19 @@ impl Pool {
         }
     }
 
-    /// Is true if all workers sleep and nothing is queued.
+    /// Is true if all workers sleep and nothing is queued: then nobody touches an actor until somebody outside does, or a
+    /// timer is due.
     pub(crate) fn is_parked(&self) -> bool {
         let timers = self.core.timers.lock();
+        if timers.firing {
+            return false;
+        }
+        // The crews are looked at one after the other, and a worker that has announced its sleep may be up again at once.
+        // Who is the same at rest in two looks was so at all times between them, when the queues were empty.
+        let Some(before) = self.core.rests() else { return false };
         let mut queued = false;
-        let all_sleep = self.core.all_sleep();
         self.core.each_crew(|crew| queued |= crew.team.queues.any());
-        !timers.firing && all_sleep && !queued
+        !queued && self.core.rests() == Some(before)
     }
 
     pub(crate) fn schedule(&self, task: Task, home: Home, by: Option<&mut Worker>) {
@@ -327,6 +333,8 @@ impl Core {
 
     /// Takes a crew whose thread is about to end out of the books, if it was a pinned actor's.
     fn left(&self, crew: &Crew) {
+        // What is dropped may run code of users, and is not at rest meanwhile; what came after that was cancelled before.
+        drop(crew.team.queues.drain());
         let pinned = self.pinned.lock().remove(&crew.team.home);
         drop((pinned, crew.team.queues.drain()));
     }
@@ -384,8 +392,18 @@ impl Core {
 
     fn all_sleep(&self) -> bool {
         let mut all = true;
-        self.each_crew(|crew| all &= crew.sleeps());
+        self.each_crew(|crew| all &= crew.rest().is_some());
         all
+    }
+
+    /// Gives how each crew is at rest, if all are.
+    fn rests(&self) -> Option<Vec<(Home, Rest)>> {
+        let (mut rests, mut crews) = (Vec::new(), 0);
+        self.each_crew(|crew| {
+            crews += 1;
+            rests.extend(crew.rest().map(|rest| (crew.team.home, rest)));
+        });
+        (rests.len() == crews).then_some(rests)
     }
 
     /// Called by a worker that woke: the timer thread is to look after it.
