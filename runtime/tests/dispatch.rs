@@ -436,7 +436,9 @@ impl Actor for Parent {
 #[test]
 fn a_thread_that_lost_its_seat_is_at_work_until_it_returns_and_leaves_nothing_behind() {
     let builder = ActorSystem::builder("astray").pool().workers(1);
-    let system = builder.dispatcher("side", DispatcherSettings::pool(1)).build().expect("good settings");
+    // What it wants after its run is another turn, in the queue of the seat that it has lost.
+    let side = DispatcherSettings::pool(1).throughput(1);
+    let system = builder.dispatcher("side", side).build().expect("good settings");
     let side = || system.snapshot().dispatchers.swap_remove(2).workers.swap_remove(0);
     let (runs, may_go) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let theirs = (runs.clone(), may_go.clone());
