@@ -34,6 +34,32 @@ pub(super) enum Logged {
     Now,
 }
 
+/// Counts what is taken in and lost at the door, which no mailbox counts. Its senders are other threads: one of them may
+/// count when the actor has ended meanwhile and its books are closed.
+#[derive(Debug, Default)]
+pub(crate) struct DoorCount(AtomicU64);
+
+/// The books are closed.
+const CLOSED: u64 = 1 << 63;
+
+impl DoorCount {
+    /// Counts one more; false if that is too late.
+    pub(super) fn count(&self) -> bool {
+        let one_more = |n: u64| (n & CLOSED == 0).then_some(n + 1);
+        // Ordering: Relaxed, one word is all there is.
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed) & !CLOSED
+    }
+
+    /// Lets nothing be counted any more.
+    pub(super) fn close(&self) {
+        self.0.fetch_or(CLOSED, Ordering::Relaxed);
+    }
+}
+
 /// Why a message was handed back.
 pub(crate) enum Refusal<M> {
     Full(M),
@@ -284,7 +310,9 @@ impl<M: Send + 'static> Cell<M> {
                 Ok(())
             }
             Pushed::Full(envelope) if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
-                self.lose(&self.head.counts.dead_at_door);
+                if !self.head.counts.dead_at_door.count() {
+                    self.head.shared.count_late_letter();
+                }
                 if let Item::Message(message) | Item::Answer(_, message) = &envelope.item {
                     let died = DiedIn::SendersHands;
                     self.note_letter(envelope.id, DeadLetterReason::Rejected, died, Some(message));
@@ -304,14 +332,11 @@ impl<M: Send + 'static> Cell<M> {
     }
 
     pub(super) fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
-        self.lose(&self.head.counts.dropped_at_door);
+        if !self.head.counts.dropped_at_door.count() {
+            self.head.shared.count_late_drop();
+        }
         self.head.record(EventKind::Dropped { reason, message: envelope.id });
         self.head.discard(MESSAGE_DROP, envelope);
-    }
-
-    fn lose(&self, fate: &AtomicU64) {
-        self.head.counts.lost_at_door.fetch_add(1, Ordering::Relaxed);
-        fate.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn wake(self: &Arc<Self>, wake: bool, by: Option<&mut Worker>) {

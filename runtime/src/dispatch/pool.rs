@@ -333,10 +333,16 @@ impl Core {
 
     /// Takes a crew whose thread is about to end out of the books, if it was a pinned actor's.
     fn left(&self, crew: &Crew) {
-        // What is dropped may run code of users, and is not at rest meanwhile; what came after that was cancelled before.
-        drop(crew.team.queues.drain());
-        let pinned = self.pinned.lock().remove(&crew.team.home);
-        drop((pinned, crew.team.queues.drain()));
+        // What is dropped may run code of users: the crew is not at rest meanwhile.
+        loop {
+            drop(crew.team.queues.drain());
+            let mut pinned = self.pinned.lock();
+            if !crew.team.queues.any() {
+                let gone = pinned.remove(&crew.team.home);
+                drop(pinned);
+                return drop(gone);
+            }
+        }
     }
 
     fn pinned_crew(&self, home: Home) -> Option<Arc<Crew>> {
@@ -346,10 +352,14 @@ impl Core {
     #[inline(never)]
     fn schedule_pinned(&self, task: Task, home: Home) {
         // A task whose actor has ended was cancelled with it: it is dropped here.
-        if let Some(crew) = self.pinned_crew(home) {
+        // It is queued under the lock, so that nothing is queued to a crew that has left.
+        let crew = {
+            let pinned = self.pinned.lock();
+            let Some(crew) = pinned.get(&home) else { return };
             crew.team.queues.injector.push([task]);
-            crew.idle.wake_one();
-        }
+            crew.clone()
+        };
+        crew.idle.wake_one();
     }
 
     /// Calls `f` with every crew, the pinned ones last.
