@@ -2,8 +2,11 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use common::hush_planned_panics;
 use common::scripted::{Msg, props, spawn};
 use common::wait_until;
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
@@ -145,4 +148,64 @@ fn the_threads_of_a_dropped_system_end_while_a_reference_is_still_held() {
     wait_until(&clock, "the end of the threads", || threads("dropped-") == 0);
     held.tell(Msg::Say(1));
     assert!(held.is_closed());
+}
+
+/// Panics when it is dropped, and counts that.
+struct Touchy(Arc<AtomicU32>);
+
+impl Drop for Touchy {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        if !std::thread::panicking() {
+            panic!("planned: in a drop");
+        }
+    }
+}
+
+/// Keeps all sorts of things that panic when they are dropped.
+struct Hoarder {
+    count: Arc<AtomicU32>,
+    #[expect(dead_code, reason = "it is there for its drop")]
+    own: Touchy,
+}
+
+impl Actor for Hoarder {
+    type Msg = Touchy;
+
+    fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let me = cx.myself();
+        for _ in 0..2 {
+            cx.stash(Touchy(self.count.clone()))?;
+            cx.tell_after(Duration::from_secs(9), &me, Touchy(self.count.clone()));
+        }
+        cx.timers().once(1, Duration::from_secs(9), Touchy(self.count.clone()));
+        let held = Touchy(self.count.clone());
+        let waiting = async move {
+            std::future::pending::<()>().await;
+            drop(held);
+        };
+        cx.pipe_to_self(waiting, |_| panic!("planned: it never ends"));
+        Ok(())
+    }
+
+    fn receive(&mut self, _: &mut Context<'_, Self>, _: Touchy) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_system_that_is_dropped_lets_everything_go_whatever_panics_in_it() {
+    hush_planned_panics();
+    let count = Arc::new(AtomicU32::new(0));
+    let system = ActorSystem::builder("dropped").stepper().build().expect("good settings");
+    let its = count.clone();
+    let made = Props::new(move || Hoarder { count: its.clone(), own: Touchy(its.clone()) });
+    let hoarder = system.spawn("hoarder", made).expect("a free name");
+    system.run_for(Duration::from_millis(1));
+    (0..3).for_each(|_| hoarder.tell(Touchy(count.clone())));
+    drop(hoarder);
+    assert_eq!(count.load(Ordering::Relaxed), 0, "nothing is dropped yet");
+    drop(system);
+    // State, 2 stashed, 2 told later, a timer, a future and 3 in the mailbox.
+    assert_eq!(count.load(Ordering::Relaxed), 10, "each is dropped");
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use common::scripted::{Msg, Scripted, props, run, spawn};
 use common::wait_until;
 use footlights::actor::{Actor, ActorRef, AnyRef, Context, Exit, Failure, Props, Recipient, Shutdown};
-use footlights::observe::{ActorState, DeadLetterReason, DropReason, EventKind, StopReason};
+use footlights::observe::{ActorState, DeadLetterReason, DropReason, EventKind, Level, StopReason};
 use footlights::pattern::{AskError, Reply};
 use footlights::system::ActorSystem;
-use footlights::testkit::{Probe, on_each_dispatcher};
+use footlights::testkit::{Fault, Faults, Probe, on_each_dispatcher};
 use footlights::time::Instant;
 
 const MS: Duration = Duration::from_millis(1);
@@ -306,6 +306,48 @@ fn the_children_of_a_forced_actor_stop_before_its_end_is_told() {
     });
 }
 
+/// Has a child work, orders its stop, and lets the clock jump over all that; gives for how long those were at work that had
+/// to be forced, in ms, and why the child has ended.
+fn forced_over_a_jump(run: Duration, hook: Duration) -> (Vec<u64>, StopReason) {
+    let builder = ActorSystem::builder("jump").stepper().workers(4).log(Level::Message);
+    let system = builder.build().expect("good settings");
+    let probe = Probe::<String>::new(&system, "probe");
+    let worker = slow(&probe, hook, vec![]).shutdown(Shutdown::After(SECOND));
+    let family = slow(&probe, Duration::ZERO, vec![("child", worker)]);
+    let parent = system.spawn("parent", family).expect("a free name");
+    let worker = child(&system, "/user/parent/child");
+    worker.typed::<Do>().expect("its type").tell(Do::Work(run));
+    system.run_for(MS);
+    parent.stop();
+    system.run_for(MS);
+    Faults::on(&system).inject(Fault::Jump { by: SECOND * 60 }).expect("a good fault");
+    system.run_for(SECOND * 10);
+    assert_eq!(
+        stop_reasons(&system, &parent.any()).len(),
+        1,
+        "run={run:?} hook={hook:?}: the parent has ended"
+    );
+    system.shutdown(SECOND).expect("nobody is left");
+    let end = system.snapshot();
+    assert!(end.ledger.balanced(), "{end:?}");
+    assert_eq!((end.ledger.queued, end.timers, end.actors.len()), (0, 0, 0));
+    let lasted = forced(&system).into_iter().map(|(_, _, _, ms)| ms).collect();
+    (lasted, stop_reasons(&system, &worker)[0].0)
+}
+
+#[test]
+fn a_clock_that_jumps_neither_saves_from_the_force_nor_brings_it() {
+    let none = Duration::ZERO;
+    let (forced, itself) = (StopReason::Forced, StopReason::ParentStopped);
+    // The jump passes the end of the hook, and the moment at which that has taken too long.
+    assert_eq!(forced_over_a_jump(none, SECOND * 10), (vec![1_000], forced));
+    assert_eq!(forced_over_a_jump(SECOND * 10, none), (vec![1_000], forced));
+    // It passes the end of a run that leaves something of the budget.
+    assert_eq!(forced_over_a_jump(MS * 500, MS * 400), (vec![], itself));
+    assert_eq!(forced_over_a_jump(MS * 500, MS * 600), (vec![1_000], forced));
+    assert_eq!(forced_over_a_jump(none, MS * 900), (vec![], itself));
+}
+
 /// Does not return before the test lets it.
 struct Stuck {
     entered: mpsc::Sender<()>,
@@ -388,4 +430,33 @@ fn s5_a_stop_hook_that_never_returns_is_named_by_the_deadline_and_by_the_force()
     assert_eq!(exit, Ok(Exit::Forced { stuck: vec!["/user/hook".to_owned()] }));
     assert_eq!(forced(&system)[0].2, ActorState::Stopping);
     drop(open);
+}
+
+#[test]
+fn a_forced_run_that_returns_to_sleeping_threads_is_let_go_at_once() {
+    for round in 0..20 {
+        // With a throughput of 1 the run is all of its activation: the actor is queued anew.
+        let builder = ActorSystem::builder("late").pool().workers(2).throughput(1);
+        let system = builder.build().expect("good settings");
+        let numbers = Probe::<u64>::new(&system, "numbers");
+        let out = spawn(&system, "out", props(&numbers));
+        let ((entered, inside), (open, gate)) = (mpsc::channel(), mpsc::channel());
+        let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
+        let stuck =
+            Props::new(move || Stuck { entered: entered.clone(), gate: gate.clone(), out: out.clone() });
+        let stuck = system.spawn("stuck", stuck.shutdown(Shutdown::Now)).expect("a free name");
+        stuck.tell(());
+        inside.recv().expect("it is inside");
+        system.terminate();
+        wait_until(&system, "the end of all others", || system.exit().is_some());
+        // The one that is inside has lost its seat, and is at work: the system is not quiet.
+        let asleep = || system.snapshot().dispatchers[0].workers.iter().all(|worker| !worker.running);
+        wait_until(&system, "the threads to sleep", asleep);
+        assert!(!system.is_quiet());
+        open.send(()).expect("it waits");
+        wait_until(&system, &format!("it to be let go, round {round}"), || {
+            system.snapshot().actors.is_empty()
+        });
+        assert_eq!(stop_reasons(&system, &stuck.any())[0].0, StopReason::Forced);
+    }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cell::{AnyCell, signal};
-use super::forced::force;
+use super::forced::{force, force_at};
 use super::head::Head;
 use super::signal::Signal;
 use crate::dispatch::{Due, Worker};
@@ -105,10 +105,10 @@ struct Held {
 }
 
 impl Watch {
-    fn stand(&mut self, now: Instant) -> Option<TimerKey> {
+    fn stand(&mut self, at: Instant) -> Option<TimerKey> {
         if let Some(since) = self.since.take() {
-            self.used += now - since;
-            self.left = self.left.saturating_sub(now - since);
+            self.used += at - since;
+            self.left = self.left.saturating_sub(at - since);
         }
         self.alarm.take()
     }
@@ -162,28 +162,30 @@ fn arm(child: &Arc<dyn AnyCell>, due: Instant) -> Option<TimerKey> {
     let weak = Arc::downgrade(child);
     let ring = move || {
         if let Some(child) = weak.upgrade() {
-            ring(&child);
+            ring(&child, due);
         }
     };
     child.head().shared.dispatcher.set_timer(due, Due::Wish(Box::new(ring)))
 }
 
-/// The budget is used up, if the actor is still at work.
-fn ring(child: &Arc<dyn AnyCell>) {
+/// The budget was used up at `due`, if the actor was still at work then. In virtual time the clock may have jumped past that
+/// moment, and past the end of the run as well.
+fn ring(child: &Arc<dyn AnyCell>, due: Instant) {
     let head = child.head();
+    let is_virtual = head.shared.dispatcher.is_virtual();
     {
         let mut state = head.lapse.0.lock();
-        let at_work = head.is_at_work(&state);
+        let at_work = if is_virtual { state.held_until() > due } else { head.is_at_work(&state) };
         let Some(watch) = &mut state.watch else { return };
         watch.alarm = None;
-        if !at_work {
+        if !at_work && !is_virtual {
             watch.since = None; // it waits for a worker; that does not count
         }
-        if watch.since.is_none() {
+        if !at_work || watch.since.is_none() {
             return;
         }
     }
-    force(child, None);
+    force_at(child, if is_virtual { due } else { head.shared.now() }, None);
 }
 
 impl Head {
@@ -195,7 +197,7 @@ impl Head {
     }
 
     /// Is true if this actor was forced and its run has not returned.
-    pub(super) fn is_stuck(&self) -> bool {
+    pub(crate) fn is_stuck(&self) -> bool {
         self.is_forced() && self.is_at_work(&self.lapse.0.lock())
     }
 
@@ -221,7 +223,14 @@ impl Head {
     #[cold]
     pub(super) fn clock_off(&self) {
         let now = self.shared.now();
-        let alarm = self.lapse.0.lock().watch.as_mut().and_then(|watch| watch.stand(now));
+        let mut state = self.lapse.0.lock();
+        let held_until = state.held_until();
+        let alarm = state.watch.as_mut().and_then(|watch| {
+            // A clock that has jumped past the end of the run says nothing of how long it has lasted.
+            let jumped = watch.since.is_some_and(|since| held_until > since);
+            watch.stand(if jumped { now.min(held_until) } else { now })
+        });
+        drop(state);
         if let Some(alarm) = alarm {
             self.shared.dispatcher.cancel_timer(alarm);
         }
@@ -266,10 +275,9 @@ impl Head {
         true
     }
 
-    /// Claims the end for a force; gives how long the actor has worked under watch, `None` if it has ended before. What its
+    /// Claims the end for a force at the moment `at`; gives how long the actor has worked under watch, `None` if it has ended before. What its
     /// present run has sent and nobody has seen yet is abandoned.
-    pub(super) fn claim_force(&self) -> Option<Duration> {
-        let now = self.shared.now();
+    pub(super) fn claim_force(&self, at: Instant) -> Option<Duration> {
         let mut state = self.lapse.0.lock();
         if state.end != End::Open {
             return None;
@@ -277,7 +285,7 @@ impl Head {
         state.end = End::Forced;
         // Ordering: SeqCst, see Head::is_forced().
         self.forced.store(true, Ordering::SeqCst);
-        if let Some(held) = state.held.as_mut().filter(|held| held.until > now)
+        if let Some(held) = state.held.as_mut().filter(|held| held.until > at)
             && let Some(abandoned) = &held.abandoned
         {
             abandoned.store(true, Ordering::Relaxed);
@@ -285,7 +293,7 @@ impl Head {
         let watch = state.watch.take();
         drop(state);
         let Some(mut watch) = watch else { return Some(Duration::ZERO) };
-        if let Some(alarm) = watch.stand(now) {
+        if let Some(alarm) = watch.stand(at) {
             self.shared.dispatcher.cancel_timer(alarm);
         }
         Some(watch.used)

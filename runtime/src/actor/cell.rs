@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::failure::catch;
 use super::feed::Post;
 use super::head::Head;
 pub(crate) use super::head::{Fate, Orphan};
@@ -68,6 +69,8 @@ pub(crate) trait Behaviour<M: Send + 'static>: Send {
     fn readable_batch(&mut self) -> Option<&mut VecDeque<Envelope<Item<M>>>>;
     /// Gives the state that the actor says it is in.
     fn doing(&self) -> Option<Arc<str>>;
+    /// Lets go of what a user has made, each by itself, so that a panic in the drop of one does not meet the next.
+    fn dismantle(&mut self, head: &Head);
 }
 
 /// The behaviour of a cell that was dismantled.
@@ -97,6 +100,8 @@ impl<M: Send + 'static> Behaviour<M> for Gone {
     fn doing(&self) -> Option<Arc<str>> {
         None
     }
+
+    fn dismantle(&mut self, _head: &Head) {}
 }
 
 /// A cell whose message type is not known.
@@ -251,8 +256,19 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
         let children = std::mem::take(&mut *self.head.children.lock());
         let (left, signals) = (self.mailbox.close(), self.mailbox.end());
         let behaviour = self.behaviour.try_lock().map(|mut old| std::mem::replace(&mut *old, Box::new(Gone)));
-        self.post.clear();
-        drop((children, left, signals, behaviour, self.head.take_annex()));
+        drop((children, signals));
+        let head = &self.head;
+        left.into_iter().for_each(|envelope| head.discard(MESSAGE_DROP, envelope));
+        if let Some(mut behaviour) = behaviour {
+            behaviour.dismantle(head);
+            head.discard("drop of an actor", behaviour);
+        }
+        // What it lets go of here is a queue of messages; a panic in the drop of one decides nothing.
+        let _ = catch(|| {
+            self.post.clear();
+            Ok(())
+        });
+        head.discard(MESSAGE_DROP, head.take_annex());
     }
 
     fn snapshot(&self) -> ActorSnapshot {

@@ -22,12 +22,17 @@ use super::{Actor, Context};
 use crate::dispatch::Worker;
 use crate::id::MsgId;
 use crate::observe::{ActorState, DropReason, EventKind, StopReason};
-use crate::time::nanos;
+use crate::time::{Instant, nanos};
 
 /// Ends an actor without waiting for its run; nothing happens if it has ended.
 pub(super) fn force(target: &Arc<dyn AnyCell>, by: Option<&mut Worker>) {
+    force_at(target, target.head().shared.now(), by);
+}
+
+/// As [`force`], of an actor whose time was over at the moment `at`.
+pub(super) fn force_at(target: &Arc<dyn AnyCell>, at: Instant, by: Option<&mut Worker>) {
     let head = target.head();
-    let Some(running_for) = head.claim_force() else { return };
+    let Some(running_for) = head.claim_force(at) else { return };
     let mut by = by;
     let state = head.state();
     head.record(EventKind::Forced { path: head.path.clone(), state, running_for_ns: nanos(running_for) });

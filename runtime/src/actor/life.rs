@@ -18,6 +18,7 @@ use super::cell::{AnyCell, Behaviour, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
 use super::failure::{Failure, Report, catch};
 use super::handlers::Handler;
+use super::head::Head;
 use super::outbox::Outbox;
 use super::path::SpawnError;
 use super::receive_timeout::Silence;
@@ -246,12 +247,8 @@ impl<A: Actor> Life<A> {
                 signal(parent, Signal::ChildStarted(head.id), Some(worker));
             }
         }
-        if restart {
-            head.counts.restarts.add(1);
-            head.record(EventKind::Restarted { incarnation });
-        } else {
-            head.record(EventKind::Started);
-        }
+        head.counts.restarts.add(u64::from(restart));
+        head.record(if restart { EventKind::Restarted { incarnation } } else { EventKind::Started });
         self.open_or_shut(cell);
         self.after_run(cell, worker);
     }
@@ -312,12 +309,9 @@ impl<A: Actor> Life<A> {
             Verdict::Done => {}
             Verdict::Escalate(report) if self.own.phase == Phase::Running => {
                 let text = format!("a child failed: {}", report.text);
-                self.record_failed(
-                    cell,
-                    &Failure::of(FailureKind::Escalated, report.code, &text),
-                    crate::id::MsgId(0),
-                );
-                self.fail(cell, Failure::of(FailureKind::Escalated, report.code, &text), None, worker);
+                let why = Failure::of(FailureKind::Escalated, report.code, &text);
+                self.record_failed(cell, &why, crate::id::MsgId(0));
+                self.fail(cell, why, None, worker);
             }
             Verdict::Escalate(_) => {} // this actor has failed itself: the answer to that covers the child
         }
@@ -466,6 +460,10 @@ impl<A: Actor> Behaviour<A::Msg> for Life<A> {
 
     fn doing(&self) -> Option<Arc<str>> {
         self.own.doing.clone()
+    }
+
+    fn dismantle(&mut self, head: &Head) {
+        self.let_fall(head);
     }
 }
 

@@ -9,6 +9,7 @@ use super::Actor;
 use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::context::Context;
 use super::failure::{Failure, catch};
+use super::head::Head;
 use super::letters::DiedIn;
 use super::life::{Life, Phase, Ran};
 use super::receive_timeout::is_silence;
@@ -60,6 +61,22 @@ impl<A: Actor> Life<A> {
     pub(super) fn drop_instance(&mut self, cell: &Arc<Cell<A::Msg>>) {
         self.own.said_goodbye = false;
         cell.head.discard("drop of the state", self.instance.take());
+    }
+
+    /// The system is dropped: lets go of all that a user has made, without hooks.
+    pub(super) fn let_fall(&mut self, head: &Head) {
+        let batch = std::mem::take(&mut self.own.batch);
+        let stash = self.own.stash.take();
+        batch.into_iter().chain(stash).for_each(|envelope| head.discard(MESSAGE_DROP, envelope));
+        let unsent = self.own.outbox.clear();
+        unsent.into_iter().for_each(|message| head.discard(MESSAGE_DROP, message));
+        if let Some((why, message)) = self.failing.take() {
+            head.discard(MESSAGE_DROP, why);
+            head.discard(MESSAGE_DROP, message);
+        }
+        let watches = self.own.watching.clear();
+        watches.into_iter().for_each(|watch| head.discard("drop of a watch", watch));
+        head.discard("drop of the state", self.instance.take());
     }
 
     /// Takes the next message that is not outdated and runs `receive` on it.

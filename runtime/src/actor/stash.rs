@@ -65,6 +65,11 @@ impl<M> Stash<M> {
     pub(super) fn new(capacity: u32) -> Self {
         Stash { kept: VecDeque::new(), capacity: capacity as usize }
     }
+
+    /// Takes all out.
+    pub(super) fn take(&mut self) -> VecDeque<Envelope<Item<M>>> {
+        std::mem::take(&mut self.kept)
+    }
 }
 
 /// What is known of the message that a run is about.

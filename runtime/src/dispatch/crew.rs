@@ -17,6 +17,8 @@ use super::{CLOCK_EVERY, Next, Run, Task, Worker};
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Counter, Ordering};
 use crate::time::nanos;
 
+/// Set in a seat's turn while its thread sleeps or is about to.
+const ASLEEP_THERE: u32 = 1 << 31;
 /// Searches before a worker goes to sleep.
 const SPINS: u32 = 200;
 
@@ -89,19 +91,24 @@ impl Crew {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Gives a seat to the next thread; false if the thread of `turn` does not sit there any more, or has gone to sleep.
+    /// Gives a seat to the next thread; false if the thread of `turn` does not sit there any more, or has no run and sleeps.
     pub(crate) fn pass_on(&self, seat: usize, turn: u32) -> bool {
-        self.idle.unless_in_bed(seat, || {
-            // Ordering: Relaxed, counted before the seat is lost; the new thread's start publishes it.
-            self.astray.fetch_add(1, Ordering::Relaxed);
-            // Ordering: Relaxed, the old thread looks when its run has returned, if ever, and before it sleeps under a lock.
-            let order = Ordering::Relaxed;
-            let passed = self.turns[seat].compare_exchange(turn, turn + 1, order, order).is_ok();
-            if !passed {
-                self.astray.fetch_sub(1, order);
-            }
-            passed
-        })
+        // Ordering: Relaxed, counted before the seat is lost; the new thread's start publishes it.
+        self.astray.fetch_add(1, Ordering::Relaxed);
+        // Ordering: Relaxed, the old thread looks when its run has returned, if ever.
+        let order = Ordering::Relaxed;
+        let passed = self.turns[seat].compare_exchange(turn, turn + 1, order, order).is_ok();
+        if !passed {
+            self.astray.fetch_sub(1, order);
+        }
+        passed
+    }
+
+    /// Lies down in a seat; false if it was given to another thread.
+    fn doze(&self, seat: usize, turn: u32) -> bool {
+        // Ordering: Relaxed, one word; what else the two threads of a seat share has locks of its own.
+        let asleep = turn | ASLEEP_THERE;
+        self.turns[seat].compare_exchange(turn, asleep, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Works in `seat` until the crew ends, or until the seat is given to another thread.
@@ -116,19 +123,24 @@ impl Crew {
         while !self.ended.load(Ordering::Relaxed) && sits() {
             match self.find(&mut worker) {
                 Some(task) => self.activate(core, &mut worker, task),
-                None => {
+                // Two threads never lie in one bed.
+                None if self.doze(seat, turn) => {
                     state.sleep(core.now().as_nanos());
-                    self.idle.sleep(seat, sits, || queues.any() || self.has_ended());
+                    self.idle.sleep(seat, || queues.any() || self.has_ended());
+                    // Ordering: Relaxed, as in doze(); nobody takes the seat of a sleeper.
+                    self.turns[seat].store(turn, Ordering::Relaxed);
                     state.wake(core.now().as_nanos());
                     core.start_ticking();
                 }
+                None => {}
             }
         }
         if sits() {
             return state.sleep(core.now().as_nanos());
         }
         if queues.any() {
-            core.wake(self); // what it put into its slot was announced to nobody
+            // What the last run here has queued lies before a thread that may have gone to sleep meanwhile.
+            core.wake(self);
         }
         // Ordering: Release, pairs with the Acquire in rest().
         self.astray.fetch_sub(1, Ordering::Release);

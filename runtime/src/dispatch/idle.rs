@@ -11,8 +11,7 @@
 //! ```
 //! I1 a sleeper leaves the list exactly once: taken by a waker, or by itself.
 //! I2 a wake given to a worker that is not yet waiting is kept in its flag.
-//! I3 a bed belongs to one thread from its lying down to its getting up: [`Idle::unless_in_bed`] gives it to no other.
-//! I4 every departure from the list is counted: who finds the same sleepers and the same count twice knows that nobody was
+//! I3 every departure from the list is counted: who finds the same sleepers and the same count twice knows that nobody was
 //!    up in between.
 //! It does not spin; the pool does that before it comes here.
 
@@ -33,33 +32,18 @@ struct List {
 }
 
 struct Bed {
-    state: Mutex<Lying>,
+    woken: Mutex<bool>,
     bell: Condvar,
-}
-
-/// The state of a bed.
-#[derive(Default)]
-struct Lying {
-    occupied: bool,
-    woken: bool,
 }
 
 impl Idle {
     pub(crate) fn new(workers: usize) -> Self {
-        let bed = |_| Bed { state: Mutex::default(), bell: Condvar::new() };
+        let bed = |_| Bed { woken: Mutex::new(false), bell: Condvar::new() };
         Idle { list: Mutex::default(), sleepers: AtomicUsize::new(0), beds: (0..workers).map(bed).collect() }
     }
 
-    /// Puts worker `index` to sleep if it still `sits` in its seat, unless `work_left` says that there is something to do.
-    pub(crate) fn sleep(&self, index: usize, sits: impl FnOnce() -> bool, work_left: impl FnOnce() -> bool) {
-        let bed = &self.beds[index];
-        {
-            let mut lying = bed.state.lock();
-            if !sits() {
-                return;
-            }
-            lying.occupied = true;
-        }
+    /// Puts worker `index` to sleep unless `work_left` says that there is something to do.
+    pub(crate) fn sleep(&self, index: usize, work_left: impl FnOnce() -> bool) {
         {
             let mut list = self.list.lock();
             list.asleep.push(index);
@@ -68,18 +52,15 @@ impl Idle {
         }
         // Ordering: SeqCst, the worker's half of the Dekker pair; the other is in wake_one().
         fence(Ordering::SeqCst);
-        let left = work_left() && self.leave(index);
-        let mut lying = bed.state.lock();
-        while !left && !lying.woken {
-            lying = wait(&bed.bell, lying);
+        if work_left() && self.leave(index) {
+            return;
         }
-        *lying = Lying::default();
-    }
-
-    /// Calls `f` while worker `index` is kept from going to sleep, and gives its answer; false if it lies in bed already.
-    pub(crate) fn unless_in_bed(&self, index: usize, f: impl FnOnce() -> bool) -> bool {
-        let lying = self.beds[index].state.lock();
-        !lying.occupied && f()
+        let bed = &self.beds[index];
+        let mut woken = bed.woken.lock();
+        while !*woken {
+            woken = wait(&bed.bell, woken);
+        }
+        *woken = false;
     }
 
     /// Wakes one sleeper; false if there is none. To be called after the work was published.
@@ -132,7 +113,7 @@ impl Idle {
 
     fn ring(&self, index: usize) {
         let bed = &self.beds[index];
-        bed.state.lock().woken = true;
+        *bed.woken.lock() = true;
         bed.bell.notify_one();
     }
 }
@@ -156,7 +137,7 @@ mod loom_tests {
             let (their_idle, their_queued) = (idle.clone(), queued.clone());
             let worker = loom::thread::spawn(move || {
                 if !their_queued.load(Ordering::Relaxed) {
-                    their_idle.sleep(0, || true, || their_queued.load(Ordering::Relaxed));
+                    their_idle.sleep(0, || their_queued.load(Ordering::Relaxed));
                 }
                 assert!(their_queued.load(Ordering::Relaxed), "woken without work");
             });
@@ -177,9 +158,7 @@ mod loom_tests {
             let workers: Vec<_> = (0..2)
                 .map(|index| {
                     let (idle, left) = (idle.clone(), left.clone());
-                    loom::thread::spawn(move || {
-                        idle.sleep(index, || true, || left.load(Ordering::Relaxed) >= 2)
-                    })
+                    loom::thread::spawn(move || idle.sleep(index, || left.load(Ordering::Relaxed) >= 2))
                 })
                 .collect();
             for _ in 0..2 {

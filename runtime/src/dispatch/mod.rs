@@ -288,6 +288,13 @@ impl Dispatcher {
         }
     }
 
+    /// Takes all timers out, one by one.
+    pub(crate) fn let_timers_go(&self, mut each: impl FnMut(Due)) {
+        while let Some(due) = each!(self, d => d.pop_timer(Instant::FAR_FUTURE)) {
+            each(due);
+        }
+    }
+
     /// Forgets all timers and queued tasks, which may hold cells.
     pub(crate) fn dismantle(&self) {
         each!(self, d => d.dismantle());

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::ActorSystem;
 use crate::actor::Exit;
 use crate::actor::cell::signal;
+use crate::actor::failure::catch;
 use crate::actor::forced::forced_paths;
 use crate::actor::shared::Shared;
 use crate::actor::signal::Signal;
@@ -105,8 +106,10 @@ impl ActorSystem {
                     ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
                 }
                 let (exited, grace) = (ended.is_some(), deadline.min(self.now() + GRACE));
-                while exited && self.leaves_somebody() && self.now() < grace {
-                    let left = grace - self.now();
+                // Whoever has returned needs only a turn of a worker, and is waited for; the others may never return.
+                let until = || if self.is_letting_go() { deadline } else { grace };
+                while exited && self.leaves_somebody() && self.now() < until() {
+                    let left = until() - self.now();
                     ended = crate::sync::wait_timeout(&self.shared.ended_bell, ended, left);
                 }
                 drop(ended);
@@ -132,6 +135,12 @@ impl ActorSystem {
         self.shared.living().iter().any(|cell| cell.head().is_forced())
     }
 
+    /// Is true while an actor that was forced has returned, and waits for a worker to let go of what it had.
+    #[cfg(not(target_family = "wasm"))]
+    fn is_letting_go(&self) -> bool {
+        self.shared.living().iter().any(|cell| cell.head().is_forced() && !cell.head().is_stuck())
+    }
+
     fn living_paths(&self) -> Vec<String> {
         self.shared
             .living()
@@ -149,7 +158,14 @@ impl Drop for ActorSystem {
             let _ = self.shutdown(DROP_PATIENCE);
         }
         self.shared.dispatcher.abandon();
-        self.shared.dispatcher.dismantle();
+        let root = self.root.any();
+        let head = root.0.head();
+        self.shared.dispatcher.let_timers_go(|due| head.discard("drop of a timer", due));
+        // Futures lie in its queues.
+        let _ = catch(|| {
+            self.shared.dispatcher.dismantle();
+            Ok(())
+        });
         self.shared.living().iter().for_each(|cell| cell.dismantle());
         // Both hold references to actors, and those hold the system.
         self.shared.letters.set_sink(None);
