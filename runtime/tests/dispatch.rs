@@ -2,14 +2,14 @@
 
 mod common;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::wait_until;
-use footlights::actor::{Actor, ActorRef, Context, Failure, Props};
+use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Shutdown};
 use footlights::observe::Level;
-use footlights::system::ActorSystem;
+use footlights::system::{ActorSystem, DispatcherSettings};
 
 /// Messages of the large tests.
 const MANY: u64 = 1_000_000;
@@ -267,6 +267,52 @@ fn always_ready_actors_share_one_worker_fairly_and_shut_nobody_out() {
     }
 }
 
+/// Tells everybody once.
+struct Starter(Vec<ActorRef<()>>);
+
+impl Actor for Starter {
+    type Msg = ();
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        self.0.iter().for_each(|actor| cx.tell(actor, ()));
+        Ok(())
+    }
+}
+
+#[test]
+fn always_ready_actors_share_two_threads_fairly_wherever_they_woke() {
+    let builder = ActorSystem::builder("fair").pool().workers(2).throughput(16).log(Level::Off);
+    let system = builder.build().expect("good settings");
+    let runs: Vec<_> = (0..10).map(|_| Arc::new(AtomicU64::new(0))).collect();
+    let counts = || runs.iter().map(|runs| runs.load(Ordering::Relaxed)).collect::<Vec<_>>();
+    let spawn = |runs: &Arc<AtomicU64>| {
+        let runs = runs.clone();
+        system.spawn("", Props::new(move || Restless { runs: runs.clone() })).expect("a child")
+    };
+    let mut actors: Vec<_> = runs.iter().map(spawn).collect();
+    // One thread is never without work, so that need does not make it look at the other one, on which all others wake.
+    actors.remove(0).tell(());
+    wait_until(&system, "a busy thread", || counts()[0] > 1_000);
+    system.spawn("", Props::new(move || Starter(actors.clone()))).expect("a child").tell(());
+    wait_until(&system, "all others", || counts().iter().all(|&runs| runs > 1_000));
+    let activations = || {
+        let workers = system.snapshot().dispatchers.swap_remove(0).workers;
+        workers.iter().map(|worker| worker.activations).collect::<Vec<_>>()
+    };
+    let (runs_before, activations_before) = (counts(), activations());
+    let sum = |counts: &[u64]| counts.iter().sum::<u64>();
+    wait_until(&system, "400,000 runs", || sum(&counts()) > sum(&runs_before) + 400_000);
+    let spread = |now: Vec<u64>, before: &[u64]| {
+        let grown: Vec<_> = now.iter().zip(before).map(|(now, before)| now - before).collect();
+        (*grown.iter().min().expect("some"), *grown.iter().max().expect("some"))
+    };
+    let (least, most) = spread(counts(), &runs_before);
+    // The operating system may have favoured one of the threads: that much is no fault of the dispatcher.
+    let (slow, fast) = spread(activations(), &activations_before);
+    assert!(most * slow <= 2 * least * fast, "{least} to {most} runs; threads ran {slow} and {fast} times");
+    system.shutdown(Duration::from_secs(10)).expect("an end, whoever is busy");
+}
+
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the senders are outside the pool")]
 fn m2_sends_into_a_parking_pool_are_never_lost() {
@@ -348,4 +394,72 @@ fn a_message_told_during_a_long_run_bears_the_time_of_its_sending() {
     go.store(1, Ordering::Relaxed);
     wait_until(&system, "the end of the run", || doer.queued() == 0);
     assert!(oldest + tolerance > told_at && oldest <= after, "stamped {oldest:?}, told at {told_at:?}");
+}
+
+/// Works until it may go, whoever wants it to stop.
+struct Stubborn {
+    runs: Arc<AtomicBool>,
+    may_go: Arc<AtomicBool>,
+}
+
+impl Actor for Stubborn {
+    type Msg = ();
+
+    fn receive(&mut self, _: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        self.runs.store(true, Ordering::SeqCst);
+        while !self.may_go.load(Ordering::SeqCst) {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+}
+
+/// Has a child, on another dispatcher.
+struct Parent {
+    child: Option<Props<Stubborn>>,
+}
+
+impl Actor for Parent {
+    type Msg = ();
+
+    fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        let child = cx.spawn("child", self.child.take().expect("it starts once"))?;
+        (0..3).for_each(|_| cx.tell(&child, ()));
+        Ok(())
+    }
+
+    fn receive(&mut self, _: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_thread_that_lost_its_seat_is_at_work_until_it_returns_and_leaves_nothing_behind() {
+    let builder = ActorSystem::builder("astray").pool().workers(1);
+    // What it wants after its run is another turn, in the queue of the seat that it has lost.
+    let side = DispatcherSettings::pool(1).throughput(1);
+    let system = builder.dispatcher("side", side).build().expect("good settings");
+    let side = || system.snapshot().dispatchers.swap_remove(2).workers.swap_remove(0);
+    let (runs, may_go) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let theirs = (runs.clone(), may_go.clone());
+    let child = move || Stubborn { runs: theirs.0.clone(), may_go: theirs.1.clone() };
+    let child = Mutex::new(Some(Props::new(child).shutdown(Shutdown::Now).dispatcher("side")));
+    let parent = Props::new(move || Parent { child: child.lock().unwrap().take() });
+    let parent = system.spawn("parent", parent).expect("a child");
+    wait_until(&system, "the run", || runs.load(Ordering::SeqCst));
+    parent.stop();
+    wait_until(&system, "the end by force", || !system.forced().is_empty());
+    // Its seat has a new thread, which works, and then sleeps.
+    let count = Arc::new(AtomicU64::new(0));
+    let theirs = count.clone();
+    let other = Props::new(move || Worker { count: theirs.clone() }).dispatcher("side");
+    system.spawn("other", other).expect("a child").tell(Job::Count);
+    wait_until(&system, "the new thread's work", || count.load(Ordering::Relaxed) == 1);
+    wait_until(&system, "the new thread's sleep", || !side().running);
+    assert!((0..1_000).all(|_| !system.is_quiet()), "it rests while a run goes on");
+    may_go.store(true, Ordering::SeqCst);
+    wait_until(&system, "rest", || system.is_quiet());
+    assert_eq!(system.forced(), Vec::<String>::new(), "it has let go of what it had");
+    let ledger = system.ledger();
+    assert!(ledger.balanced() && ledger.queued == 0, "{ledger:?}");
 }

@@ -449,7 +449,10 @@ fn a_forced_run_that_returns_to_sleeping_threads_is_let_go_at_once() {
         inside.recv().expect("it is inside");
         system.terminate();
         wait_until(&system, "the end of all others", || system.exit().is_some());
-        wait_until(&system, "the threads to sleep", || system.is_quiet());
+        // The one that is inside has lost its seat, and is at work: the system is not quiet.
+        let asleep = || system.snapshot().dispatchers[0].workers.iter().all(|worker| !worker.running);
+        wait_until(&system, "the threads to sleep", asleep);
+        assert!(!system.is_quiet());
         open.send(()).expect("it waits");
         wait_until(&system, &format!("it to be let go, round {round}"), || {
             system.snapshot().actors.is_empty()

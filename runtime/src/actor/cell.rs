@@ -154,26 +154,31 @@ impl<M: Send + 'static> Cell<M> {
         let in_flight = (gauge.in_flight + gauge.in_line) as u64;
         // What lies in an annex is sent and queued; what was passed on is in the books of whoever took it.
         let aside = self.head.annexed();
+        // Each is read once: what is sent and lost in the same instant is in both or in neither.
+        let (dead, dropped) = (counts.dead_at_door.get(), counts.dropped_at_door.get());
         Ledger {
-            sent: (gauge.accepted
-                + in_flight
-                + outbox as u64
-                + counts.stash_took.get()
-                + counts.lost_at_door.load(Ordering::Relaxed))
-            .saturating_sub(counts.rerouted.get())
+            sent: (gauge.accepted + in_flight + outbox as u64 + counts.stash_took.get() + dead + dropped)
+                .saturating_sub(counts.rerouted.get())
                 + aside,
             handled: counts.handled.get(),
             queued: (gauge.queued + batch + outbox) as u64 + in_flight + aside,
             stashed: counts.stashed.get(),
             failed: counts.failed.get(),
-            dead_lettered: counts.dead_lettered.get() + counts.dead_at_door.load(Ordering::Relaxed),
-            dropped: counts.dropped_own.get()
-                + counts.dropped_at_door.load(Ordering::Relaxed)
-                + gauge.evicted,
+            dead_lettered: counts.dead_lettered.get() + dead,
+            dropped: counts.dropped_own.get() + dropped + gauge.evicted,
             unhandled: counts.unhandled.get(),
             refused: counts.refused.load(Ordering::Relaxed),
             suppressed: 0, // counted in the totals of the system
         }
+    }
+}
+
+impl<M: Send + 'static> Cell<M> {
+    /// Gives this actor's part of the ledger for ever: what is lost at its door from now on is in the system's books.
+    pub(super) fn last_ledger(&self) -> Ledger {
+        self.head.counts.dead_at_door.close();
+        self.head.counts.dropped_at_door.close();
+        self.ledger(0, 0)
     }
 }
 

@@ -43,6 +43,32 @@ pub(super) enum Logged {
     Now,
 }
 
+/// Counts what is taken in and lost at the door, which no mailbox counts. Its senders are other threads: one of them may
+/// count when the actor has ended meanwhile and its books are closed.
+#[derive(Debug, Default)]
+pub(crate) struct DoorCount(AtomicU64);
+
+/// The books are closed.
+const CLOSED: u64 = 1 << 63;
+
+impl DoorCount {
+    /// Counts one more; false if that is too late.
+    pub(super) fn count(&self) -> bool {
+        let one_more = |n: u64| (n & CLOSED == 0).then_some(n + 1);
+        // Ordering: Relaxed, one word is all there is.
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed) & !CLOSED
+    }
+
+    /// Lets nothing be counted any more.
+    pub(super) fn close(&self) {
+        self.0.fetch_or(CLOSED, Ordering::Relaxed);
+    }
+}
+
 /// Why a message was handed back.
 pub(crate) enum Refusal<M> {
     Full(M),
@@ -390,7 +416,9 @@ impl<M: Send + 'static> Cell<M> {
             Why::Memory => self.drop_at_door(envelope, DropReason::MemoryBudget),
             Why::Duplicate => self.drop_at_door(envelope, DropReason::Duplicate),
             Why::Full if self.mailbox.overflow() == OverflowStrategy::RejectToSender => {
-                self.lose(&self.head.counts.dead_at_door);
+                if !self.head.counts.dead_at_door.count() {
+                    self.head.shared.count_late_letter();
+                }
                 if let Item::Message(message) | Item::Answer(_, message) = &envelope.item {
                     let died = DiedIn::SendersHands;
                     self.note_letter(envelope.id, DeadLetterReason::Rejected, died, Some(message));
@@ -419,7 +447,9 @@ impl<M: Send + 'static> Cell<M> {
 
     /// Counts a message that was taken in and lost before it was in the mailbox.
     pub(crate) fn drop_at_door(&self, envelope: Envelope<Item<M>>, reason: DropReason) {
-        self.lose(&self.head.counts.dropped_at_door);
+        if !self.head.counts.dropped_at_door.count() {
+            self.head.shared.count_late_drop();
+        }
         self.head.record(EventKind::Dropped { reason, message: envelope.id });
         self.head.discard_as(Fate::Dropped(reason), envelope);
     }
@@ -427,11 +457,6 @@ impl<M: Send + 'static> Cell<M> {
     /// Counts a message that waited in its sender's outbox until its time was over.
     pub(crate) fn drop_overdue(&self, message: M) {
         self.drop_at_door(self.envelope(Item::Message(message)), DropReason::Timeout);
-    }
-
-    fn lose(&self, fate: &AtomicU64) {
-        self.head.counts.lost_at_door.fetch_add(1, Ordering::Relaxed);
-        fate.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn wake(self: &Arc<Self>, wake: bool, by: Option<&mut Worker>) {

@@ -80,7 +80,7 @@ impl<A: Actor> Life<A> {
         head.set_state(ActorState::Stopped);
         head.close_annex();
         head.record(EventKind::Stopped { reason });
-        head.shared.retire(head.id, &cell.ledger(0, 0));
+        head.shared.retire(head.id, &cell.last_ledger());
         head.shared.dispatcher.release(head.home);
         self.farewell(cell, reason, worker);
         ran

@@ -102,7 +102,7 @@ impl<A: Actor> Life<A> {
         head.close_annex();
         head.record(EventKind::Stopped { reason: StopReason::Forced });
         head.shared.dispatcher.release(head.home);
-        head.shared.retire(head.id, &cell.ledger(0, 0));
+        head.shared.retire(head.id, &cell.last_ledger());
         let _ = cell.mailbox.end(); // it was deaf before
         head.shared.ring_ended(); // whoever shuts down may wait for this
         Ran::UserCode

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::budget::Lapse;
 use super::cell::AnyCell;
 use super::children::Children;
+use super::doors::DoorCount;
 use super::failure::{Failure, catch};
 use super::shared::Shared;
 use super::watch::Mourners;
@@ -100,11 +101,9 @@ pub(crate) struct Counts {
     pub(crate) busy_ns: Counter,
     pub(crate) blocked_ns: Counter,
     /// Dropped by a sender's push.
-    pub(super) dropped_at_door: AtomicU64,
+    pub(super) dropped_at_door: DoorCount,
     /// Dead-lettered by a sender's push.
-    pub(super) dead_at_door: AtomicU64,
-    /// Taken in and lost at the door (not counted by the mailbox).
-    pub(super) lost_at_door: AtomicU64,
+    pub(super) dead_at_door: DoorCount,
     /// Handed back.
     pub(super) refused: AtomicU64,
 }
@@ -303,9 +302,10 @@ impl Head {
 impl Counts {
     /// Counts messages that found the outbox full: they were dropped, and their run fails.
     pub(crate) fn outbox_overflow(&self, head: &Head, lost: usize) {
-        self.lost_at_door.fetch_add(lost as u64, Ordering::Relaxed);
-        self.dropped_at_door.fetch_add(lost as u64, Ordering::Relaxed);
         for _ in 0..lost {
+            if !self.dropped_at_door.count() {
+                head.shared.count_late_drop();
+            }
             head.record(EventKind::Dropped { reason: DropReason::MailboxFull, message: MsgId(0) });
         }
     }

@@ -191,6 +191,13 @@ impl Shared {
         retired.dead_lettered += 1;
     }
 
+    /// Counts a message that was dropped, in no actor's books.
+    pub(crate) fn count_late_drop(&self) {
+        let mut retired = self.retired.lock();
+        retired.sent += 1;
+        retired.dropped += 1;
+    }
+
     /// Counts a message that was dropped before it reached any actor's mailbox.
     pub(crate) fn late_drop(&self, to: ActorId, reason: DropReason) {
         self.drop_late(to, MsgId(0), reason);
@@ -198,11 +205,7 @@ impl Shared {
 
     /// Counts a message of this number that was dropped on its way, or before it was on it.
     pub(crate) fn drop_late(&self, to: ActorId, message: MsgId, reason: DropReason) {
-        {
-            let mut retired = self.retired.lock();
-            retired.sent += 1;
-            retired.dropped += 1;
-        }
+        self.count_late_drop();
         self.record(to, EventKind::Dropped { reason, message });
     }
 

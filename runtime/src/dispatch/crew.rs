@@ -2,6 +2,8 @@
 //!
 //! I1 a worker sleeps only after it has announced itself and looked again (see `idle`).
 //! I2 a crew that is told to end runs nothing more after the present activation of each of its workers.
+//! I3 a thread that has lost its seat is *astray* until it leaves: it is at work, and what it queued before it left is
+//!    picked up by a sleeper.
 //! It starts no threads: see `pool`.
 
 use std::sync::Arc;
@@ -31,7 +33,12 @@ pub(crate) struct Crew {
     ended: AtomicBool,
     /// Which thread sits in each seat: those before it do not return from a run.
     turns: Vec<AtomicU32>,
+    /// Threads that have lost their seats and have not returned from their runs.
+    astray: AtomicUsize,
 }
+
+/// What is the same twice if nobody was up in between: the threads started, and the departures from the sleepers' list.
+pub(crate) type Rest = (usize, u64);
 
 impl Crew {
     pub(crate) fn new(home: Home, name: Arc<str>, settings: &DispatcherSettings) -> Self {
@@ -42,6 +49,7 @@ impl Crew {
             seen: (0..settings.workers).map(|_| Counter::default()).collect(),
             ended: AtomicBool::new(false),
             turns: (0..settings.workers).map(|_| AtomicU32::new(0)).collect(),
+            astray: AtomicUsize::new(0),
         }
     }
 
@@ -63,9 +71,12 @@ impl Crew {
         self.started.load(Ordering::Relaxed)
     }
 
-    /// Is true if all its threads sleep.
-    pub(crate) fn sleeps(&self) -> bool {
-        self.idle.sleepers() == self.threads()
+    /// Says what tells one rest from the next, if all its threads sleep.
+    pub(crate) fn rest(&self) -> Option<Rest> {
+        let (threads, (sleepers, departures)) = (self.threads(), self.idle.sleepers());
+        // Ordering: Acquire, pairs with the Release in work_loop(): what a thread did before it left is seen.
+        let rests = sleepers == threads && self.astray.load(Ordering::Acquire) == 0;
+        rests.then_some((threads, departures))
     }
 
     /// Tells its threads to end after their present run.
@@ -82,8 +93,15 @@ impl Crew {
 
     /// Gives a seat to the next thread; false if the thread of `turn` does not sit there any more, or has no run and sleeps.
     pub(crate) fn pass_on(&self, seat: usize, turn: u32) -> bool {
+        // Ordering: Relaxed, counted before the seat is lost; the new thread's start publishes it.
+        self.astray.fetch_add(1, Ordering::Relaxed);
         // Ordering: Relaxed, the old thread looks when its run has returned, if ever.
-        self.turns[seat].compare_exchange(turn, turn + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        let order = Ordering::Relaxed;
+        let passed = self.turns[seat].compare_exchange(turn, turn + 1, order, order).is_ok();
+        if !passed {
+            self.astray.fetch_sub(1, order);
+        }
+        passed
     }
 
     /// Lies down in a seat; false if it was given to another thread.
@@ -119,11 +137,14 @@ impl Crew {
             }
         }
         if sits() {
-            state.sleep(core.now().as_nanos());
-        } else if queues.any() {
+            return state.sleep(core.now().as_nanos());
+        }
+        if queues.any() {
             // What the last run here has queued lies before a thread that may have gone to sleep meanwhile.
             core.wake(self);
         }
+        // Ordering: Release, pairs with the Acquire in rest().
+        self.astray.fetch_sub(1, Ordering::Release);
     }
 
     /// Looks for a task, spinning a little before it gives up.

@@ -11,15 +11,24 @@
 //! ```
 //! I1 a sleeper leaves the list exactly once: taken by a waker, or by itself.
 //! I2 a wake given to a worker that is not yet waiting is kept in its flag.
+//! I3 every departure from the list is counted: who finds the same sleepers and the same count twice knows that nobody was
+//!    up in between.
 //! It does not spin; the pool does that before it comes here.
 
 use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, fence, wait};
 
 /// The sleepers of one dispatcher.
 pub(crate) struct Idle {
-    list: Mutex<Vec<usize>>,
+    list: Mutex<List>,
     sleepers: AtomicUsize,
     beds: Vec<Bed>,
+}
+
+/// Who sleeps.
+#[derive(Default)]
+struct List {
+    asleep: Vec<usize>,
+    departures: u64,
 }
 
 struct Bed {
@@ -30,20 +39,16 @@ struct Bed {
 impl Idle {
     pub(crate) fn new(workers: usize) -> Self {
         let bed = |_| Bed { woken: Mutex::new(false), bell: Condvar::new() };
-        Idle {
-            list: Mutex::new(Vec::new()),
-            sleepers: AtomicUsize::new(0),
-            beds: (0..workers).map(bed).collect(),
-        }
+        Idle { list: Mutex::default(), sleepers: AtomicUsize::new(0), beds: (0..workers).map(bed).collect() }
     }
 
     /// Puts worker `index` to sleep unless `work_left` says that there is something to do.
     pub(crate) fn sleep(&self, index: usize, work_left: impl FnOnce() -> bool) {
         {
             let mut list = self.list.lock();
-            list.push(index);
+            list.asleep.push(index);
             // Ordering: Relaxed, the fence below orders it.
-            self.sleepers.store(list.len(), Ordering::Relaxed);
+            self.sleepers.store(list.asleep.len(), Ordering::Relaxed);
         }
         // Ordering: SeqCst, the worker's half of the Dekker pair; the other is in wake_one().
         fence(Ordering::SeqCst);
@@ -68,8 +73,9 @@ impl Idle {
         }
         let woken = {
             let mut list = self.list.lock();
-            let woken = list.pop();
-            self.sleepers.store(list.len(), Ordering::Relaxed);
+            let woken = list.asleep.pop();
+            list.departures += u64::from(woken.is_some());
+            self.sleepers.store(list.asleep.len(), Ordering::Relaxed);
             woken
         };
         if let Some(index) = woken {
@@ -83,23 +89,26 @@ impl Idle {
         let all: Vec<usize> = {
             let mut list = self.list.lock();
             self.sleepers.store(0, Ordering::Relaxed);
-            list.drain(..).collect()
+            list.departures += list.asleep.len() as u64;
+            list.asleep.drain(..).collect()
         };
         all.into_iter().for_each(|index| self.ring(index));
     }
 
-    /// Counts the sleepers.
-    pub(crate) fn sleepers(&self) -> usize {
-        self.list.lock().len()
+    /// Counts the sleepers, and how often one has left the list so far.
+    pub(crate) fn sleepers(&self) -> (usize, u64) {
+        let list = self.list.lock();
+        (list.asleep.len(), list.departures)
     }
 
     /// Takes itself off the list; false if a waker was faster, whose ring is then on its way.
     fn leave(&self, index: usize) -> bool {
         let mut list = self.list.lock();
-        let before = list.len();
-        list.retain(|&other| other != index);
-        self.sleepers.store(list.len(), Ordering::Relaxed);
-        list.len() < before
+        let Some(at) = list.asleep.iter().position(|&other| other == index) else { return false };
+        list.asleep.remove(at);
+        list.departures += 1;
+        self.sleepers.store(list.asleep.len(), Ordering::Relaxed);
+        true
     }
 
     fn ring(&self, index: usize) {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::crew::Crew;
+use super::crew::{Crew, Rest};
 use super::settings::{DispatcherSettings, Home, Kind, PINNED, Roster};
 use super::worker::{BEAT, Heart, Post};
 use super::{Due, Task, Worker};
@@ -179,13 +179,19 @@ impl Pool {
         }
     }
 
-    /// Is true if all workers sleep and nothing is queued.
+    /// Is true if all workers sleep and nothing is queued: then nobody touches an actor until somebody outside does, or a
+    /// timer is due.
     pub(crate) fn is_parked(&self) -> bool {
         let timers = self.core.timers.lock();
+        if timers.firing {
+            return false;
+        }
+        // The crews are looked at one after the other, and a worker that has announced its sleep may be up again at once.
+        // Who is the same at rest in two looks was so at all times between them, when the queues were empty.
+        let Some(before) = self.core.rests() else { return false };
         let mut queued = false;
-        let all_sleep = self.core.all_sleep();
         self.core.each_crew(|crew| queued |= crew.team.queues.any());
-        !timers.firing && all_sleep && !queued
+        !queued && self.core.rests() == Some(before)
     }
 
     pub(crate) fn schedule(&self, task: Task, home: Home, by: Option<&mut Worker>) {
@@ -347,8 +353,16 @@ impl Core {
 
     /// Takes a crew whose thread is about to end out of the books, if it was a pinned actor's.
     fn left(&self, crew: &Crew) {
-        let pinned = self.pinned.lock().remove(&crew.team.home);
-        drop((pinned, crew.team.queues.drain()));
+        // What is dropped may run code of users: the crew is not at rest meanwhile.
+        loop {
+            drop(crew.team.queues.drain());
+            let mut pinned = self.pinned.lock();
+            if !crew.team.queues.any() {
+                let gone = pinned.remove(&crew.team.home);
+                drop(pinned);
+                return drop(gone);
+            }
+        }
     }
 
     fn pinned_crew(&self, home: Home) -> Option<Arc<Crew>> {
@@ -358,10 +372,14 @@ impl Core {
     #[inline(never)]
     fn schedule_pinned(&self, task: Task, home: Home) {
         // A task whose actor has ended was cancelled with it: it is dropped here.
-        if let Some(crew) = self.pinned_crew(home) {
+        // It is queued under the lock, so that nothing is queued to a crew that has left.
+        let crew = {
+            let pinned = self.pinned.lock();
+            let Some(crew) = pinned.get(&home) else { return };
             crew.team.queues.injector.push([task]);
-            crew.idle.wake_one();
-        }
+            crew.clone()
+        };
+        crew.idle.wake_one();
     }
 
     /// Calls `f` with every crew, the pinned ones last.
@@ -404,8 +422,18 @@ impl Core {
 
     fn all_sleep(&self) -> bool {
         let mut all = true;
-        self.each_crew(|crew| all &= crew.sleeps());
+        self.each_crew(|crew| all &= crew.rest().is_some());
         all
+    }
+
+    /// Gives how each crew is at rest, if all are.
+    fn rests(&self) -> Option<Vec<(Home, Rest)>> {
+        let (mut rests, mut crews) = (Vec::new(), 0);
+        self.each_crew(|crew| {
+            crews += 1;
+            rests.extend(crew.rest().map(|rest| (crew.team.home, rest)));
+        });
+        (rests.len() == crews).then_some(rests)
     }
 
     /// Called by a worker that woke: the timer thread is to look after it.

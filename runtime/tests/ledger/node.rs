@@ -1,81 +1,24 @@
-//! The conservation ledger on random programs: whatever actors do to each other, every message has one fate after every
-//! turn, and a shutdown leaves nothing behind.
-//!
-//! A program is a seed. `FOOTLIGHTS_PROGRAMS=n` sets how many are tried, `FOOTLIGHTS_PROGRAM=seed` runs one alone.
+//! The actors of a random program: whatever one actor can do to others, it does at random.
 
-mod common;
-
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::hush_planned_panics;
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Shutdown};
 use footlights::mailbox::{Mailbox, OverflowStrategy};
-use footlights::observe::{Asks, EventKind, Ledger};
-use footlights::pattern::{Ask, Reply, TaskError};
+use footlights::pattern::{Reply, TaskError};
 use footlights::rng::Rng;
-use footlights::routing::{Router, RouterRef};
-use footlights::supervise::{Backoff, Directive, FailureKind, RestartType, Strategy};
+use footlights::routing::{Refill, Router, RouterRef};
+use footlights::supervise::{Backoff, Directive, FailureKind, Limit, RestartType, Strategy};
 use footlights::system::ActorSystem;
 
-const US: Duration = Duration::from_micros(1);
-/// Programs tried in virtual time, and on threads.
-const PROGRAMS: u64 = 2_000;
-const POOL_PROGRAMS: u64 = 150;
-/// Turns before a program is shut down, and turns that a shutdown may take.
-const TURNS: u64 = 400;
-const LAST_TURNS: u64 = 50_000;
+pub(crate) const US: Duration = Duration::from_micros(1);
 /// Things that all actors of one program do together, at most.
 const DEEDS: u64 = 400;
 const ACTORS: usize = 24;
 
-/// What must be seen in the programs, so that they prove something.
-const EXPECTED: [&str; 39] = [
-    "Forced",
-    "dropped: abandoned",
-    "AwaitingRoom",
-    "RoomFound",
-    "Notified",
-    "Restarted",
-    "Resumed",
-    "Suspended",
-    "Stopped",
-    "Unwatched",
-    "dead letter: closed",
-    "dead letter: no routee",
-    "dead letter: rejected",
-    "dead letter: stale incarnation",
-    "dead letter: stopped with mail",
-    "decided: escalate",
-    "decided: restart",
-    "decided: resume",
-    "decided: stop",
-    "dropped: evicted",
-    "dropped: hold full",
-    "dropped: mailbox full",
-    "dropped: stale timer",
-    "dropped: unwatched",
-    "failed: error",
-    "failed: escalated",
-    "failed: exit",
-    "failed: killed",
-    "failed: panic",
-    "failed: start",
-    "hook failed: drop of a message",
-    "hook failed: drop of a timer",
-    "hook failed: drop of the state",
-    "hook failed: pre_restart",
-    "hook failed: stopped",
-    "RouteesChanged",
-    "RestartBegan",
-    "StopBegan",
-    "Watched",
-];
-
 /// What all actors of one program know.
-struct World {
+pub(crate) struct World {
     deeds: AtomicU64,
     refs: Mutex<Vec<ActorRef<Msg>>>,
     routers: Mutex<Vec<RouterRef<Msg>>>,
@@ -83,7 +26,7 @@ struct World {
 }
 
 impl World {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(World {
             deeds: AtomicU64::new(DEEDS),
             refs: Mutex::default(),
@@ -92,21 +35,25 @@ impl World {
         })
     }
 
-    fn pick(&self, rng: &mut Rng) -> Option<ActorRef<Msg>> {
+    pub(crate) fn pick(&self, rng: &mut Rng) -> Option<ActorRef<Msg>> {
         let refs = self.refs.lock().unwrap();
         (!refs.is_empty()).then(|| refs[rng.below(refs.len() as u64) as usize].clone())
     }
 
-    fn pick_router(&self, rng: &mut Rng) -> Option<RouterRef<Msg>> {
+    pub(crate) fn pick_router(&self, rng: &mut Rng) -> Option<RouterRef<Msg>> {
         let routers = self.routers.lock().unwrap();
         (!routers.is_empty()).then(|| routers[rng.below(routers.len() as u64) as usize].clone())
+    }
+
+    pub(crate) fn all(&self) -> Vec<ActorRef<Msg>> {
+        self.refs.lock().unwrap().clone()
     }
 
     fn has_room(&self) -> bool {
         self.refs.lock().unwrap().len() < ACTORS
     }
 
-    fn add(&self, actor: ActorRef<Msg>) {
+    pub(crate) fn add(&self, actor: ActorRef<Msg>) {
         self.refs.lock().unwrap().push(actor);
     }
 
@@ -116,7 +63,7 @@ impl World {
     }
 
     /// Gives the first violation, with the last events.
-    fn violation(&self, system: &ActorSystem) -> Result<(), String> {
+    pub(crate) fn violation(&self, system: &ActorSystem) -> Result<(), String> {
         let violations = self.violations.lock().unwrap();
         let Some(violation) = violations.first() else { return Ok(()) };
         let (events, _) = system.rare_events(0);
@@ -129,15 +76,37 @@ impl World {
     }
 }
 
-enum Msg {
+/// What they understand.
+#[derive(Clone)]
+pub(crate) enum Msg {
     Act,
-    Question(Reply<u64>),
+    Question(Question),
     Tick,
     /// Panics when it is dropped.
     Bomb(Bomb),
 }
 
-struct Bomb;
+/// The right to one answer, whoever of those that have a copy gives it.
+#[derive(Clone)]
+pub(crate) struct Question(Arc<Mutex<Option<Reply<u64>>>>);
+
+impl Question {
+    fn answer(&self, answer: u64) {
+        let reply = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        if let Some(reply) = reply {
+            reply.send(answer);
+        }
+    }
+}
+
+/// Makes a message of a question.
+pub(crate) fn question(reply: Reply<u64>) -> Msg {
+    Msg::Question(Question(Arc::new(Mutex::new(Some(reply)))))
+}
+
+/// Goes off when it is dropped.
+#[derive(Clone)]
+pub(crate) struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {
@@ -156,14 +125,15 @@ struct Watchdog {
     busy_until: AtomicU64,
 }
 
-struct Node {
+/// One of them.
+pub(crate) struct Node {
     world: Arc<World>,
     dog: Arc<Watchdog>,
     /// Ending hooks called on this instance.
     farewells: u32,
     /// It may be forced to stop, without a hook.
     forcible: bool,
-    held: Vec<Reply<u64>>,
+    held: Vec<Question>,
     touchy: u64,
     #[expect(dead_code, reason = "it is there for its drop")]
     bomb: Option<Bomb>,
@@ -218,7 +188,7 @@ impl Actor for Node {
 }
 
 impl Node {
-    fn props(world: &Arc<World>, rng: &mut Rng, shared: bool) -> Props<Node> {
+    pub(crate) fn props(world: &Arc<World>, rng: &mut Rng, shared: bool) -> Props<Node> {
         let dog = Arc::new(Watchdog { shared, ..Watchdog::default() });
         let world = world.clone();
         let touchy = 3 + rng.below(60);
@@ -255,7 +225,17 @@ impl Node {
             4 | 5 => props.shutdown(budget),
             _ => props,
         };
-        props
+        if rng.below(8) == 0 {
+            props = props.keep_failing_message();
+        }
+        if rng.below(3) == 0 {
+            props = props.stash(rng.below(3) as u32);
+        }
+        match rng.below(8) {
+            0 => props.dispatcher("side"),
+            1 => props.dispatcher("pinned"),
+            _ => props,
+        }
     }
 
     fn enter(&mut self, cx: &mut Context<'_, Self>) {
@@ -270,6 +250,10 @@ impl Node {
     }
 
     fn handle(&mut self, cx: &mut Context<'_, Self>, msg: Msg) -> Result<(), Failure> {
+        if cx.rng().below(12) == 0 && self.world.may_act() {
+            cx.stash(msg)?;
+            return if cx.rng().below(4) == 0 { self.deed(cx) } else { Ok(()) };
+        }
         match msg {
             Msg::Act => {
                 for _ in 0..=cx.rng().below(3) {
@@ -279,7 +263,7 @@ impl Node {
             }
             Msg::Question(reply) => match cx.rng().below(6) {
                 0 | 1 => {
-                    reply.send(7);
+                    reply.answer(7);
                     Ok(())
                 }
                 2 => {
@@ -319,7 +303,7 @@ impl Node {
         }
         let world = self.world.clone();
         let Some(target) = world.pick(cx.rng()) else { return Ok(()) };
-        match cx.rng().below(32) {
+        match cx.rng().below(36) {
             0..=3 => cx.tell(&target, Msg::Act),
             4 => target.tell(Msg::Act),
             5 => return Err(Failure::new("deed", "planned")),
@@ -346,7 +330,7 @@ impl Node {
             18 | 19 => {
                 let timeouts = [Duration::ZERO, US * 100, US * 5_000, Duration::MAX];
                 let timeout = timeouts[cx.rng().below(4) as usize];
-                cx.ask(&target, Msg::Question, timeout, |_| Msg::Tick);
+                cx.ask(&target, question, timeout, |_| Msg::Tick);
             }
             20 | 21 => (0..=cx.rng().below(3)).for_each(|_| cx.send(&target, Msg::Act)),
             22 => {
@@ -374,10 +358,18 @@ impl Node {
             28 => self.routers(cx),
             29 => {
                 if let Some(reply) = self.held.pop() {
-                    reply.send(8);
+                    reply.answer(8);
                 }
             }
             30 => cx.tell(&target, Msg::Bomb(Bomb)),
+            31 | 32 => {
+                cx.unstash_all();
+            }
+            33 => {
+                cx.unstash(1);
+            }
+            // A second message in one run, or one in a hook: sent to oneself, so to say.
+            34 => cx.stash(Msg::Act)?,
             _ => {
                 let _ = target.try_tell(Msg::Act);
             }
@@ -402,7 +394,14 @@ impl Node {
     fn tasks(&mut self, cx: &mut Context<'_, Self>) {
         let done = |_: Result<u64, TaskError>| Msg::Tick;
         let d = time(cx.rng(), 300);
-        let handle = match cx.rng().below(5) {
+        let handle = match cx.rng().below(6) {
+            5 => cx.spawn_blocking(
+                move |task| {
+                    task.block(d);
+                    3
+                },
+                done,
+            ),
             0 => cx.pipe_to_self(async { 1 }, done),
             1 => cx.pipe_to_self(std::future::pending(), done),
             2 => cx.pipe_to_self(async { panic!("planned: in a future") }, done),
@@ -423,25 +422,28 @@ impl Node {
     fn routers(&mut self, cx: &mut Context<'_, Self>) {
         let world = self.world.clone();
         if let Some(router) = world.pick_router(cx.rng())
-            && cx.rng().below(3) > 0
+            && cx.rng().below(4) > 0
         {
-            return match cx.rng().below(8) {
-                0 => router.stop(),
-                _ => cx.tell(&router, Msg::Act),
-            };
+            return self.use_router(cx, &router);
         }
         if world.routers.lock().unwrap().len() >= 4 || !world.has_room() {
             return;
         }
-        let router = match cx.rng().below(3) {
+        let router = match cx.rng().below(8) {
             0 => Router::round_robin(),
             1 => Router::random(),
-            _ => Router::smallest_mailbox(),
+            2 => Router::smallest_mailbox(),
+            3 => Router::broadcast(),
+            4 => Router::scatter_gather_first().within(US * 200),
+            5 => Router::tail_chopping().within(US * 300).every(US * 20),
+            6 => Router::consistent_hash(|msg| matches!(msg, Msg::Act).then_some(7)),
+            _ => Router::balancing(),
         };
         let made = if cx.rng().below(2) == 0 {
             let props = Node::props(&world, cx.rng(), true);
+            let refill = refill(cx.rng());
             let strategy = strategy(cx.rng());
-            cx.spawn_router("", router.pool(3, props).supervise(strategy))
+            cx.spawn_router("", router.pool(3, props).supervise(strategy).refill(refill))
         } else {
             let members: Vec<_> = (0..3).filter_map(|_| world.pick(cx.rng())).collect();
             cx.spawn_router("", router.group(members))
@@ -450,6 +452,32 @@ impl Node {
             made.routees().into_iter().for_each(|routee| world.add(routee));
             world.routers.lock().unwrap().push(made);
         }
+    }
+
+    fn use_router(&mut self, cx: &mut Context<'_, Self>, router: &RouterRef<Msg>) {
+        let Some(target) = self.world.pick(cx.rng()) else { return };
+        match cx.rng().below(16) {
+            0 => router.stop(),
+            1 => router.drain(),
+            2 => router.kill(),
+            3 => cx.broadcast(router, Msg::Act),
+            4 => router.add_routee(&target).forget(),
+            5 => router.remove_routee(&target.any()).forget(),
+            6 => router.set_size(cx.rng().below(5) as usize).forget(),
+            7 => router.adjust_size(cx.rng().below(5) as isize - 2).forget(),
+            8 => router.broadcast_drain(),
+            9 => cx.tell(router, Msg::Tick),
+            10 | 11 => cx.ask_router(router, question, US * 250, |_| Msg::Tick),
+            _ => cx.tell(router, Msg::Act),
+        }
+    }
+}
+
+fn refill(rng: &mut Rng) -> Refill {
+    match rng.below(3) {
+        0 => Refill::Replace { limit: Limit::DEFAULT, backoff: backoff(rng) },
+        1 => Refill::Shrink,
+        _ => Refill::StopWithFirst,
     }
 }
 
@@ -495,199 +523,4 @@ fn time(rng: &mut Rng, micros: u64) -> Duration {
 
 fn backoff(rng: &mut Rng) -> Backoff {
     Backoff { min: time(rng, 300), ..Backoff::default() }
-}
-
-/// What somebody outside does.
-struct Outside {
-    world: Arc<World>,
-    rng: Rng,
-    asks: Vec<Ask<u64>>,
-}
-
-impl Outside {
-    fn new(system: &ActorSystem, seed: u64) -> Self {
-        let mut outside = Outside { world: World::new(), rng: Rng::new(seed), asks: Vec::new() };
-        for n in 0..2 + outside.rng.below(4) {
-            let props = Node::props(&outside.world, &mut outside.rng, false);
-            let actor = system.spawn(&format!("top{n}"), props).expect("a free name");
-            outside.world.add(actor);
-        }
-        (0..10).for_each(|_| outside.command());
-        outside
-    }
-
-    fn command(&mut self) {
-        let Some(target) = self.world.pick(&mut self.rng) else { return };
-        match self.rng.below(16) {
-            0 => target.stop(),
-            1 => target.kill(),
-            2 => target.drain(),
-            3 => {
-                let _ = target.try_tell(Msg::Act);
-            }
-            4..=6 => {
-                let timeout = US * self.rng.below(1_000) as u32;
-                self.asks.push(target.ask(Msg::Question, timeout));
-            }
-            7 => drop(self.asks.pop()),
-            8 => {
-                if let Some(router) = self.world.pick_router(&mut self.rng) {
-                    router.tell(Msg::Act);
-                }
-            }
-            _ => target.tell(Msg::Act),
-        }
-    }
-}
-
-fn stepper(seed: u64) -> ActorSystem {
-    let builder = ActorSystem::builder("program").stepper().workers(1 + seed as usize % 4).seed(seed);
-    builder.throughput(1 + seed as u32 % 5).build().expect("good settings")
-}
-
-/// Runs one program in virtual time; gives the log's hash, or what was wrong.
-fn run_program(seed: u64) -> Result<Run, String> {
-    let run = || try_program(seed);
-    std::panic::catch_unwind(run).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map_or("with a longer text", |text| text);
-        Err(format!("a panic came out of the runtime: {text}"))
-    })
-}
-
-/// What one program has come to.
-#[derive(Debug, PartialEq)]
-struct Run {
-    log_hash: u64,
-    ledger: Ledger,
-    asks: Asks,
-    events: BTreeMap<String, u64>,
-}
-
-/// Counts the rare events by their name, losses also by their reason.
-fn count_events(system: &ActorSystem) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for event in system.rare_events(0).0 {
-        let name = match &event.kind {
-            EventKind::Dropped { reason, .. } => format!("dropped: {reason}"),
-            EventKind::DeadLettered { reason, .. } => format!("dead letter: {reason}"),
-            EventKind::Decided(decided) => format!("decided: {}", decided.decision.taken),
-            EventKind::Failed { kind, .. } => format!("failed: {kind}"),
-            EventKind::HookFailed { hook, .. } => format!("hook failed: {hook}"),
-            other => {
-                let text = format!("{other:?}");
-                text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
-            }
-        };
-        *counts.entry(name).or_insert(0) += 1;
-    }
-    counts
-}
-
-fn try_program(seed: u64) -> Result<Run, String> {
-    let system = stepper(seed);
-    let mut outside = Outside::new(&system, seed);
-    let check = |system: &ActorSystem, outside: &Outside| {
-        let snapshot = system.snapshot();
-        if !snapshot.ledger.balanced() || !snapshot.asks.balanced() {
-            return Err(format!("unbalanced by {}: {snapshot:#?}", snapshot.ledger.difference()));
-        }
-        outside.world.violation(system)
-    };
-    for turn in 0..TURNS {
-        if system.step().is_none() && turn > 40 {
-            break;
-        }
-        check(&system, &outside)?;
-        if turn % 4 == 0 {
-            outside.command();
-        }
-    }
-    system.terminate();
-    let mut turns = 0;
-    while system.exit().is_none() {
-        if turns == LAST_TURNS || system.step().is_none() {
-            return Err(format!("no end after {turns} turns: {:#?}", system.snapshot().actors));
-        }
-        check(&system, &outside)?;
-        turns += 1;
-    }
-    at_the_end(&system, outside)?;
-    let end = system.snapshot();
-    Ok(Run { log_hash: end.log_hash, ledger: end.ledger, asks: end.asks, events: count_events(&system) })
-}
-
-/// Says what a shutdown has left behind.
-fn at_the_end(system: &ActorSystem, outside: Outside) -> Result<(), String> {
-    system.shutdown(Duration::from_secs(10)).map_err(|error| error.to_string())?;
-    let end = system.snapshot();
-    let nothing_left = end.ledger.balanced()
-        && end.asks.balanced()
-        && (end.ledger.queued, end.asks.pending, end.timers, end.actors.len()) == (0, 0, 0, 0);
-    if !nothing_left {
-        return Err(format!("left after the end: {end:#?}"));
-    }
-    outside.world.violation(system)
-}
-
-fn programs(default: u64) -> std::ops::Range<u64> {
-    let number = |name| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    match number("FOOTLIGHTS_PROGRAM") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("FOOTLIGHTS_PROGRAMS").unwrap_or(default),
-    }
-}
-
-#[test]
-fn every_message_has_one_fate_after_every_turn_of_random_programs() {
-    hush_planned_panics();
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    let mut asks = [0; 5];
-    for seed in programs(PROGRAMS) {
-        match run_program(seed) {
-            Ok(run) => {
-                run.events.into_iter().for_each(|(name, n)| *seen.entry(name).or_insert(0) += n);
-                let Asks { replied, timed_out, failed, cancelled, late_replies, .. } = run.asks;
-                let all = [replied, timed_out, failed, cancelled, late_replies];
-                asks.iter_mut().zip(all).for_each(|(sum, n)| *sum += n);
-            }
-            Err(what) => panic!("FOOTLIGHTS_PROGRAM={seed}: {what}"),
-        }
-    }
-    if programs(PROGRAMS).end - programs(PROGRAMS).start >= PROGRAMS {
-        assert!(asks.iter().all(|&n| n > 100), "the programs ask too little: {asks:?}");
-        let missing: Vec<_> =
-            EXPECTED.iter().filter(|name| seen.get(**name).copied().unwrap_or(0) < 10).collect();
-        assert!(missing.is_empty(), "the programs hardly show {missing:?}; they show {seen:#?}");
-    }
-}
-
-#[test]
-fn the_same_program_has_the_same_log_twice() {
-    hush_planned_panics();
-    for seed in programs(50) {
-        assert_eq!(run_program(seed), run_program(seed), "FOOTLIGHTS_PROGRAM={seed}");
-    }
-}
-
-#[test]
-fn every_message_has_one_fate_on_threads_too() {
-    hush_planned_panics();
-    for seed in programs(POOL_PROGRAMS) {
-        let builder = ActorSystem::builder("program").pool().workers(1 + seed as usize % 4).seed(seed);
-        let system = builder.throughput(1 + seed as u32 % 5).build().expect("good settings");
-        let mut outside = Outside::new(&system, seed);
-        (0..100).for_each(|_| outside.command());
-        // What repeats for ever keeps it busy; then only the end is looked at.
-        let deadline = system.now() + US * 20_000;
-        while !system.is_quiet() && system.now() < deadline {
-            std::thread::yield_now();
-        }
-        if system.is_quiet() && system.snapshot().timers == 0 && system.is_quiet() {
-            let ledger = system.ledger();
-            assert!(ledger.balanced(), "FOOTLIGHTS_PROGRAM={seed}: unbalanced when parked: {ledger:?}");
-        }
-        if let Err(what) = at_the_end(&system, outside) {
-            panic!("FOOTLIGHTS_PROGRAM={seed} on a pool: {what}");
-        }
-    }
 }
