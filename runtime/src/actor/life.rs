@@ -18,7 +18,6 @@ use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
 use super::failure::{Failure, Report, catch};
 use super::handlers::Handler;
-use super::head::Head;
 use super::outbox::Outbox;
 use super::path::SpawnError;
 use super::ready::Ready;
