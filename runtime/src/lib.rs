@@ -8,13 +8,14 @@
 //! - **Two dispatchers, one scheduler** ([`system`]): threads on all cores, or virtual workers in virtual time on the
 //!   caller's thread, natively and in the browser. The same seed gives the same event log everywhere ([`observe`]).
 //!
-//! Start with [`actor::Actor`], [`stream::Source`] and [`system::ActorSystem`]; `testkit` helps to test them.
+//! The [`guide`] teaches it, one page per idea. Start there, or with [`actor::Actor`], [`stream::Source`] and [`system::ActorSystem`]; `testkit` helps to test them.
 
 #![deny(missing_debug_implementations)]
 
 pub mod actor;
 mod code;
 mod dispatch;
+pub mod guide;
 pub mod id;
 pub mod mailbox;
 pub mod observe;

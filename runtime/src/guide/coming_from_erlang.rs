@@ -1,0 +1,27 @@
+//! Coming from Erlang or Elixir: what it is called here, and what is different.
+//!
+//! | OTP | here |
+//! |---|---|
+//! | process, pid | actor, [`ActorRef<M>`](crate::actor::ActorRef): typed, and it names one actor for ever |
+//! | `gen_server:call`, `cast` | [`ask`](crate::actor::ActorRef::ask), [`tell`](crate::actor::ActorRef::tell) |
+//! | `{noreply, State}` and `gen_server:reply(From, R)` | keep the [`Reply`](crate::pattern::Reply) and `send` it later; it may move to another actor |
+//! | `init`, `terminate`, `handle_*` | `started`, `stopped`, `receive` |
+//! | `supervisor`, `one_for_one`, `one_for_all`, `rest_for_one` | any actor is a supervisor; [`Strategy`](crate::supervise::Strategy)`::one_for_one`, `all_for_one`, `rest_for_one` |
+//! | `intensity`, `period` | `max_restarts(intensity, period)` |
+//! | `permanent`, `transient`, `temporary` | [`RestartType`](crate::supervise::RestartType) of the child's props |
+//! | `monitor`, `{'DOWN', …}` | [`cx.watch`](crate::actor::Context::watch): the notice comes mapped into your own message type |
+//! | `erlang:send_after`, `cancel_timer` | [`cx.timers()`](crate::actor::Context::timers) with keys; a cancelled tick is never handled, even if it was queued |
+//! | `register`, `whereis` | names among siblings, [`find`](crate::system::ActorSystem::find) by path |
+//! | `sys:get_state`, `observer` | [`snapshot`](crate::system::ActorSystem::snapshot), the event log, the playground |
+//! | selective `receive` | messages are handled in order |
+//!
+//! # What will surprise you
+//! - **A restart keeps the mailbox** and the reference. In OTP the new process has a new pid and an empty queue.
+//! - **The default child is transient, one-for-one, and stopped when its budget (10 in 10 s, per child) is used up.** OTP's default is
+//!   permanent, 1 in 5 s for the supervisor, who then fails itself: `shared_budget()` and `escalate_when_exhausted()` give you that.
+//! - **Actors are compiled and typed**: a message that an actor does not understand does not compile.
+//! - **No preemption.** A handler runs to its end; one that takes more than 100 ms is reported. Split long work, or give it to a task.
+//! - **Mailboxes can be bounded**, with a policy for what happens when they are full. See [`mailboxes`](super::mailboxes).
+//! - **Groups restart in order**: stop last first, start first first, each when the one before runs; also for the member of a group that
+//!   takes its time.
+//! - **"Let it crash" can be watched.** Every decision says why, with its numbers. See [`supervision`](super::supervision).
