@@ -31,6 +31,9 @@ pub struct Line {
     /// Processor time of all threads, in seconds, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_secs: Option<f64>,
+    /// Resident bytes for each of what was counted, where the workload is about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_each: Option<u64>,
 }
 
 impl Line {
@@ -48,6 +51,7 @@ impl Line {
             throughput: setup.throughput,
             round,
             cpu_secs: outcome.took.cpu.map(|cpu| micros(cpu.as_secs_f64())),
+            bytes_each: outcome.bytes_each,
         }
     }
 
@@ -136,8 +140,11 @@ mod tests {
     fn a_line_begins_with_the_keys_of_all_results() {
         let workload = find("W1").expect("it exists");
         let setup = workload.setup(2);
-        let outcome =
-            Outcome { n: 10_000_000, took: Took { wall: Duration::from_nanos(123_400_000), cpu: None } };
+        let outcome = Outcome {
+            n: 10_000_000,
+            took: Took { wall: Duration::from_nanos(123_400_000), cpu: None },
+            bytes_each: None,
+        };
         assert_eq!(
             Line::new(workload, &setup, outcome, 1).to_json(),
             r#"{"runtime":"footlights","workload":"W1","param":"K=100","n":10000000,"secs":0.1234,"per_sec":81037277,"threads":2,"throughput":64,"round":1}"#

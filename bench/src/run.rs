@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::machine::Machine;
-use crate::report::{Line, Summary};
+use crate::report::{Line, Summary, grouped};
 use crate::workloads::{Setup, Workload, Wrong};
 
 /// The warm-up's part of the size.
@@ -59,7 +59,7 @@ pub fn rounds(
     progress(words, &format!("{what}: warm-up"))?;
     let warm_up = Setup { n: (setup.n / WARM_UP).max(1), ..setup.clone() };
     (workload.run)(&warm_up).map_err(RoundsError::Wrong)?;
-    let (mut rates, mut cpu) = (Vec::new(), Vec::new());
+    let (mut rates, mut cpu, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=rounds {
         progress(words, &format!("{what}: round {round} of {rounds}"))?;
         let outcome = (workload.run)(setup).map_err(RoundsError::Wrong)?;
@@ -71,20 +71,32 @@ pub fn rounds(
         rates.push(line.per_sec);
         // In picoseconds, so that whole numbers will do.
         cpu.extend(line.cpu_secs.map(|secs| (secs * 1e12 / line.n as f64) as u64));
+        bytes.extend(line.bytes_each);
     }
     if reader != Reader::Program {
-        sum_up(words, &what, workload.unit, &rates, &cpu)?;
+        sum_up(words, &what, workload.unit, &rates, &cpu, &bytes)?;
     }
     Ok(())
 }
 
-fn sum_up(words: &mut dyn Write, what: &str, unit: &str, rates: &[u64], cpu: &[u64]) -> io::Result<()> {
+fn sum_up(
+    words: &mut dyn Write,
+    what: &str,
+    unit: &str,
+    rates: &[u64],
+    cpu: &[u64],
+    bytes: &[u64],
+) -> io::Result<()> {
     if let Some(rates) = Summary::of(rates) {
         writeln!(words, "{what}: {}", rates.to_text(unit))?;
     }
     if let Some(cpu) = Summary::of(cpu) {
         let [median, min, max] = [cpu.median, cpu.min, cpu.max].map(|ps| ps as f64 / 1e3);
         writeln!(words, "{what}: {median:.1} ns of processor time each, min {min:.1}, max {max:.1}")?;
+    }
+    if let Some(bytes) = Summary::of(bytes) {
+        let [median, min, max] = [bytes.median, bytes.min, bytes.max].map(grouped);
+        writeln!(words, "{what}: {median} bytes each, min {min}, max {max}")?;
     }
     Ok(())
 }

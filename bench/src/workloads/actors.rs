@@ -42,7 +42,8 @@ pub(super) fn timed<const COLUMNS: usize>(
     Ok((sums, stopwatch.stop()))
 }
 
-fn await_quiet(system: &ActorSystem) -> Result<(), Wrong> {
+/// Waits until nothing runs and nothing is queued.
+pub(super) fn await_quiet(system: &ActorSystem) -> Result<(), Wrong> {
     let began = Instant::now();
     while !system.is_quiet() {
         if began.elapsed() > PATIENCE {
@@ -68,5 +69,5 @@ pub(super) fn outcome(what: &str, expected: u64, counted: u64, n: u64, took: Too
     if expected != counted {
         return Err(Wrong(format!("{what} should be {expected}, and is {counted}")));
     }
-    Ok(Outcome { n, took })
+    Ok(Outcome { n, took, bytes_each: None })
 }

@@ -4,6 +4,8 @@
 //! down, and checks. What is counted (`n`) is what is asked for, rounded to what the workload can divide evenly where it must.
 
 mod actors;
+mod idle_actors;
+mod memory;
 mod s1_fused;
 mod s2_boundaries;
 mod stopwatch;
@@ -12,6 +14,7 @@ mod w1_pingpong_pairs;
 mod w2_pingpong;
 mod w3_counting;
 mod w4_fan_in;
+mod w5_create;
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -70,6 +73,8 @@ pub struct Outcome {
     pub n: u64,
     /// What it took, from the first message to the last.
     pub took: Took,
+    /// Resident bytes for each, where that is what the workload is about and the system tells.
+    pub bytes_each: Option<u64>,
 }
 
 /// Says why a run gave no number.
@@ -96,6 +101,8 @@ pub const ALL: &[Workload] = &[
     w2_pingpong::WORKLOAD,
     w3_counting::WORKLOAD,
     w4_fan_in::WORKLOAD,
+    w5_create::WORKLOAD,
+    idle_actors::WORKLOAD,
     s1_fused::WORKLOAD,
     s2_boundaries::WORKLOAD,
 ];
