@@ -68,6 +68,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "testkit",
         &["id", "sync", "rng", "time", "observe", "mailbox", "supervise", "actor", "pattern", "system"],
     ),
+    // Pages of words and examples only.
+    ("guide", &[]),
     ("lib", &[]),
 ];
 

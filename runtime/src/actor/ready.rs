@@ -16,6 +16,7 @@ use super::failure::catch;
 use super::life::Life;
 use super::path::SpawnError;
 use super::signal::Signal;
+use super::spawn::{begin, prepare_child};
 use super::{Actor, Context, Props};
 use crate::dispatch::Due;
 use crate::observe::{ActorState, EventKind, StopReason};
@@ -272,13 +273,16 @@ impl<A: Actor> Context<'_, A> {
         props: Props<B>,
         map: impl FnOnce(Result<ActorRef<B::Msg>, SpawnError>) -> A::Msg + Send + 'static,
     ) -> Result<ActorRef<B::Msg>, SpawnError> {
-        let child = self.spawn(name, props)?;
+        let me: Arc<dyn AnyCell> = self.cell.clone();
+        let child = prepare_child(&me, name, props)?;
         let (actor, cell, incarnation) = (child.clone(), self.cell.clone(), self.incarnation());
         let tell: Ready = Box::new(move |started| {
             cell.tell_mapped(incarnation, "map of a start", || map(started.map(|()| actor)));
         });
         let target: Arc<dyn AnyCell> = child.0.clone();
+        // It is told before it starts who waits, so that it cannot have ended by then.
         signal(&target, Signal::TellReady(tell), Some(self.worker_mut()));
+        begin(&child.any(), Some(self.worker_mut()));
         Ok(child)
     }
 

@@ -16,10 +16,14 @@
 //! | `watch`, `watchWith`, `Terminated` | [`cx.watch`](crate::actor::Context::watch) with a mapping into your own messages |
 //! | `withTimers` | [`cx.timers()`](crate::actor::Context::timers) |
 //! | `Routers.pool`, `Routers.group` | [`Router`](crate::routing::Router) |
-//! | `dispatcher { throughput = 5 }` | `ActorSystem::builder(..).throughput(64)` |
+//! | `dispatcher { throughput = 5 }` | `ActorSystem::builder(..).throughput(64)`, [`Props::dispatcher`](crate::actor::Props::dispatcher) |
 //! | `CallingThreadDispatcher`, `BehaviorTestKit` | a *Stepper* system: `ActorSystem::builder(..).stepper()` |
 //! | `TestProbe`, `ManualTime` | [`Probe`](crate::testkit::Probe), virtual time |
-//! | `deadLetters`, event stream | [`dead_letters`](crate::system::ActorSystem::dead_letters) |
+//! | `deadLetters`, event stream, `Receptionist` | [`dead_letters`](crate::system::ActorSystem::dead_letters), [`event_stream`](crate::system::ActorSystem::event_stream), [`ServiceKey`](crate::pattern::ServiceKey) |
+//! | `withStash`, `Behaviors.same`, `become` | [`cx.stash`](crate::actor::Context::stash), [`cx.become_`](crate::actor::Context::become_) |
+//! | `FSM` | [`Fsm`](crate::pattern::Fsm) |
+//! | `CircuitBreaker`, `retry` | [`CircuitBreaker`](crate::pattern::CircuitBreaker), [`Retry`](crate::pattern::Retry) |
+//! | `CoordinatedShutdown` | [`coordinated_shutdown`](crate::system::ActorSystem::coordinated_shutdown) |
 //! | `Source`, `Flow`, `Sink`, `.async` | [`Source`](crate::stream::Source), [`Flow`](crate::stream::Flow), [`Sink`](crate::stream::Sink), `.async_boundary()` |
 //!
 //! # What will surprise you

@@ -11,9 +11,11 @@
 //! | `permanent`, `transient`, `temporary` | [`RestartType`](crate::supervise::RestartType) of the child's props |
 //! | `monitor`, `{'DOWN', …}` | [`cx.watch`](crate::actor::Context::watch): the notice comes mapped into your own message type |
 //! | `erlang:send_after`, `cancel_timer` | [`cx.timers()`](crate::actor::Context::timers) with keys; a cancelled tick is never handled, even if it was queued |
-//! | `register`, `whereis` | names among siblings, [`find`](crate::system::ActorSystem::find) by path |
+//! | `register`, `whereis`, `pg` | names among siblings, [`find`](crate::system::ActorSystem::find) by path; [`ServiceKey`](crate::pattern::ServiceKey) for groups |
+//! | `shutdown => 5000` | [`Props::shutdown`](crate::actor::Props::shutdown), 5 s as well |
 //! | `sys:get_state`, `observer` | [`snapshot`](crate::system::ActorSystem::snapshot), the event log, the playground |
-//! | selective `receive` | messages are handled in order |
+//! | selective `receive` | [`cx.stash`](crate::actor::Context::stash) what is not for now, and take it back later |
+//! | `gen_statem` | [`Fsm`](crate::pattern::Fsm) |
 //!
 //! # What will surprise you
 //! - **A restart keeps the mailbox** and the reference. In OTP the new process has a new pid and an empty queue.

@@ -21,7 +21,7 @@ pub use shutdown::ShutdownError;
 use crate::actor::cell::AnyCell;
 use crate::actor::ready::{Outcome, ready};
 use crate::actor::shared::Shared;
-use crate::actor::spawn::{spawn_child, spawn_guardian};
+use crate::actor::spawn::{begin, prepare_child, spawn_child, spawn_guardian};
 use crate::actor::{Actor, ActorRef, AnyRef, Context, DeadLetter, Failure, Props, SpawnError, Via};
 use crate::dispatch::Dispatcher;
 use crate::observe::{Event, EventKind, Ledger, Level, Snapshot};
@@ -126,7 +126,15 @@ impl ActorSystem {
         name: &str,
         props: Props<A>,
     ) -> Outcome<Result<ActorRef<A::Msg>, SpawnError>> {
-        self.spawn(name, props).map_or_else(|error| Outcome::done(Err(error)), ready)
+        match prepare_child(&self.user.0, name, props) {
+            // It is told before it starts who waits, so that it cannot have ended by then.
+            Ok(actor) => {
+                let outcome = ready(actor.clone());
+                begin(&actor.any(), None);
+                outcome
+            }
+            Err(error) => Outcome::done(Err(error)),
+        }
     }
 
     /// Makes an actor under `/system`, for what serves others, as streams do.
