@@ -254,3 +254,20 @@ fn transitions_are_events_and_the_state_is_in_the_snapshot() {
     assert_eq!(doing(&system).as_deref(), Some("Lost"));
     assert!(format!("{:?}", plan(&probe)).starts_with("Fsm { first: A, states: [A, B]"));
 }
+
+#[test]
+fn the_same_state_anew_does_not_read_what_was_postponed() {
+    let builder = ActorSystem::builder("anew").stepper().log(Level::Message).keep_messages(1_000);
+    let system = builder.build().expect("good settings");
+    let probe = Probe::new(&system, "probe");
+    let machine = spawn(&system, &probe);
+    [Msg::InB(1), Msg::Goto(A), Msg::Goto(B)].into_iter().for_each(|m| machine.tell(m));
+    system.run_until(at(1));
+    let moves = system.events(0, 1_000).into_iter().filter_map(|event| match event.kind {
+        EventKind::Transition { to, .. } => Some(format!("to {to}")),
+        EventKind::Stashed { .. } => Some("stashed".into()),
+        EventKind::Unstashed { messages } => Some(format!("unstashed {messages}")),
+        _ => None,
+    });
+    assert_eq!(moves.collect::<Vec<_>>(), ["stashed", "to A", "to the other", "unstashed 1"]);
+}

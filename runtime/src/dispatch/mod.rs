@@ -206,6 +206,7 @@ impl Dispatcher {
     }
 
     /// Counts the activations that a worker has begun, where workers are threads.
+    #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there are no threads"))]
     pub(crate) fn activations(&self, seat: Post) -> u64 {
         match self {
             #[cfg(not(target_family = "wasm"))]
@@ -215,6 +216,7 @@ impl Dispatcher {
     }
 
     /// Gives the queue of a worker that does not return to a thread of its own; nothing where there are no threads.
+    #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there are no threads"))]
     pub(crate) fn replace(&self, worker: Option<Post>) {
         match self {
             #[cfg(not(target_family = "wasm"))]

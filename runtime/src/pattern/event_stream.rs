@@ -82,13 +82,13 @@ impl<E: Send + 'static> Group for Topic<E> {
 /// # Examples
 /// ```
 /// use footlights::system::ActorSystem;
-/// use footlights::testkit::{Probe, ProbeMsg};
+/// use footlights::testkit::Probe;
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct Price(u32);
 /// let system = ActorSystem::builder("demo").stepper().build()?;
 /// let probe = Probe::new(&system, "probe");
-/// system.event_stream().subscribe(probe.actor(), |price: Price| ProbeMsg::Message(price))?;
+/// system.event_stream().subscribe(probe.actor(), |price: Price| price)?;
 /// assert_eq!(system.event_stream().publish(Price(7)), 1);
 /// assert_eq!(probe.expect(&system), Price(7));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

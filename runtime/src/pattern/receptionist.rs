@@ -213,10 +213,10 @@ impl<M: Send + 'static> Services<M> {
 /// ```
 /// use footlights::pattern::ServiceKey;
 /// use footlights::system::ActorSystem;
-/// use footlights::testkit::{Probe, ProbeMsg};
+/// use footlights::testkit::Probe;
 /// let system = ActorSystem::builder("demo").stepper().build()?;
 /// let printer = Probe::<u8>::new(&system, "printer");
-/// let key = ServiceKey::<ProbeMsg<u8>>::new("printer");
+/// let key = ServiceKey::<u8>::new("printer");
 /// system.receptionist().register(&key, printer.actor())?;
 /// assert_eq!(system.receptionist().find(&key), [printer.actor().clone()]);
 /// printer.actor().stop();

@@ -22,6 +22,7 @@ use crate::observe::StopReason;
 const DROP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a shutdown waits for actors that were forced and whose runs may be about to return.
+#[cfg(not(target_family = "wasm"))]
 const GRACE: Duration = Duration::from_millis(100);
 /// How long after the order to stop a worker may be in one and the same run before its queue gets another thread.
 const RELIEF: Duration = Duration::from_secs(5);
