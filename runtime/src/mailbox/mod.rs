@@ -7,7 +7,7 @@
 //!   idle ──push──▶ scheduled ──finish() with nothing readable──▶ idle
 //!                     └──────finish() with something readable──▶ scheduled (the caller queues it again)
 //! ```
-//! The user lane is a plain queue, or the [`rich`] one where the user has asked for an order of their own.
+//! The user lane is a plain queue, or the `rich` one where the user has asked for an order of their own.
 //! I1 `scheduled` is true exactly while the owner is queued or running.
 //! I2 a paused user lane never makes the owner scheduled; the system lane always does.
 //! I3 messages queued + room promised ≤ capacity, in each lane; what the owner has ordered is beside it.
