@@ -15,6 +15,13 @@ mod junctions;
 #[path = "../examples/message_age.rs"]
 mod message_age;
 
+#[allow(dead_code, reason = "an example's main is not called here")]
+#[path = "../examples/job.rs"]
+mod job;
+#[allow(dead_code, reason = "an example's main is not called here")]
+#[path = "../examples/routers.rs"]
+mod routers;
+
 /// Gives what the page of an example shows behind its `$ cargo run` line.
 fn expected(example: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(format!("{example}.rs"));
@@ -45,6 +52,16 @@ fn chunked_task_prints_its_story() {
 #[test]
 fn message_age_prints_its_story() {
     assert_prints("message_age", |out| message_age::run(out).expect("it runs"));
+}
+
+#[test]
+fn job_prints_its_story() {
+    assert_prints("job", |out| job::run(out).expect("it runs"));
+}
+
+#[test]
+fn routers_prints_its_story() {
+    assert_prints("routers", |out| routers::run(out).expect("it runs"));
 }
 
 #[test]
