@@ -20,9 +20,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::counts::EdgeSnapshot;
+use super::counts::{EdgeSnapshot, EdgeState};
 use super::kernel::{Caps, Cx, Kernel, Never, Out, Park, Sig, Sleep};
-use super::shared::EdgeView;
+use super::shared::{EdgeView, Homes};
 use super::signal::{Cause, End, StreamError};
 use super::value::Value;
 use crate::sync::{Mutex, MutexGuard};
@@ -35,9 +35,10 @@ pub(crate) const CAPACITY_MAX: usize = 1 << 20;
 pub(crate) struct Ring<T> {
     name: Arc<str>,
     state: Mutex<State<T>>,
-    /// The islands' numbers.
+    /// The parts on both sides, and where they are.
     producer: usize,
     consumer: usize,
+    homes: Arc<Homes>,
 }
 
 struct State<T> {
@@ -55,14 +56,25 @@ struct State<T> {
 }
 
 impl<T> State<T> {
+    fn state(&self) -> EdgeState {
+        match (&self.cancel, &self.end) {
+            (Some(_), _) => EdgeState::Cancelled,
+            _ if !self.queue.is_empty() => EdgeState::Holding,
+            (None, Some(End::Failed(_))) => EdgeState::Failed,
+            (None, Some(_)) => EdgeState::Completed,
+            (None, None) if self.consumer_waits => EdgeState::Pulling,
+            (None, None) => EdgeState::NoDemand,
+        }
+    }
+
     fn credits(&self) -> usize {
         self.capacity.saturating_sub((self.pushed - self.taken) as usize)
     }
 }
 
 impl<T> Ring<T> {
-    /// Makes a ring of at least `capacity` (0 counts as 1).
-    pub(crate) fn new(name: Arc<str>, capacity: usize, producer: usize) -> Arc<Self> {
+    /// Makes a ring of at least `capacity` (0 counts as 1) from the part `producer` to the next one.
+    pub(crate) fn new(name: Arc<str>, capacity: usize, producer: usize, homes: Arc<Homes>) -> Arc<Self> {
         let state = State {
             queue: VecDeque::new(),
             capacity: effective(capacity),
@@ -75,11 +87,15 @@ impl<T> Ring<T> {
             high_water: 0,
             dropped: 0,
         };
-        Arc::new(Ring { name, state: Mutex::new(state), producer, consumer: producer + 1 })
+        Arc::new(Ring { name, state: Mutex::new(state), producer, consumer: producer + 1, homes })
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock()
+    }
+
+    fn wake(&self, part: usize, cx: &mut Cx) {
+        cx.wake(self.homes.island_of(part));
     }
 }
 
@@ -99,6 +115,7 @@ impl<T: Send> EdgeView for Ring<T> {
             capacity: s.capacity as u64,
             high_water: s.high_water,
             dropped: s.dropped,
+            state: s.state(),
         }
     }
 }
@@ -134,7 +151,7 @@ impl<T> RingWriter<T> {
         self.credits = s.credits();
         drop(s);
         if wake {
-            cx.wake(self.ring.consumer);
+            self.ring.wake(self.ring.consumer, cx);
         }
     }
 
@@ -222,7 +239,7 @@ impl<T> RingReader<T> {
         s.producer_waits &= !wake;
         drop(s);
         if wake {
-            cx.wake(self.ring.producer);
+            self.ring.wake(self.ring.producer, cx);
         }
     }
 
@@ -286,7 +303,7 @@ impl<T: Send + 'static> Kernel for RingReader<T> {
         let ended = s.end.is_some();
         drop(s);
         if !ended {
-            cx.wake(self.ring.producer);
+            self.ring.wake(self.ring.producer, cx);
         }
     }
 

@@ -102,7 +102,25 @@ pub struct StageSnapshot {
     pub counts: Counts,
 }
 
-/// A boundary in a snapshot.
+/// What an edge waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EdgeState {
+    /// Nothing stands on it and nothing is wanted.
+    #[default]
+    NoDemand,
+    /// Below waits for an element.
+    Pulling,
+    /// It holds elements for below.
+    Holding,
+    /// Above has completed.
+    Completed,
+    /// Above has failed.
+    Failed,
+    /// Below has cancelled.
+    Cancelled,
+}
+
+/// A boundary, or a fused edge of a graph, in a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EdgeSnapshot {
     /// The boundary's name; of a drawn node its id.
@@ -119,6 +137,8 @@ pub struct EdgeSnapshot {
     pub high_water: u64,
     /// Elements lost when a cancel passed.
     pub dropped: u64,
+    /// What it waits for.
+    pub state: EdgeState,
 }
 
 /// An island in a snapshot.
@@ -137,7 +157,7 @@ pub struct StreamSnapshot {
     pub islands: Vec<IslandSnapshot>,
     /// The stages, from upstream.
     pub stages: Vec<StageSnapshot>,
-    /// The boundaries, from upstream.
+    /// The boundaries and the fused edges of graphs, from upstream.
     pub edges: Vec<EdgeSnapshot>,
 }
 

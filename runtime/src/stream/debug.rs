@@ -25,6 +25,7 @@ named! {
     [T] super::cell::Step<T>, "Step";
     [K: Kernel, const TRACE: bool] super::cell::Cell<K, TRACE>, "Cell";
     [] super::interpreter::DynChain, "DynChain";
+    [] super::graph::junction::Ports<'_, '_>, "Ports";
     [] super::interpreter::chain::Chain, "Chain";
     [] super::interpreter::dyn_cell::Chunk, "Chunk";
     [A] super::ops::buffer::Buffer<A>, "Buffer";

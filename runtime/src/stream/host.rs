@@ -80,3 +80,14 @@ pub enum Event {
         value: Value,
     },
 }
+
+impl Event {
+    /// Gives the stage that it is for.
+    pub fn stage(&self) -> StageId {
+        match self {
+            Event::Timer(key) => key.stage,
+            Event::Done(key) => key.stage,
+            Event::Set { stage, .. } => *stage,
+        }
+    }
+}

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use super::cell::Answer;
 use super::counts::Activity;
 use super::host::{Event, Host};
-use super::kernel::{Charge, Never, Park, Run, Sleep};
+use super::kernel::{Park, Run, Sleep};
 use super::pipe::{Bottom, Pipe};
 use super::shared::{Control, Shared};
 use super::signal::{Cause, StreamError};
@@ -41,9 +41,11 @@ pub trait Island: Send {
     fn run(&mut self, event: Option<Event>, host: &mut dyn Host, budget: usize) -> IslandState;
     /// Fails the whole stream: a turn ended with a panic that said this. It gets no turn any more.
     fn fail(&mut self, text: &str, host: &mut dyn Host);
+    /// Takes whatever order is not promised by chance, for tests.
+    fn fuzz(&mut self, rng: Rng);
 }
 
-/// An island over a chain, typed or dynamic.
+/// An island over a chain, typed or dynamic, that ends in a sink; or over a graph.
 pub(crate) struct PipeIsland<P> {
     index: usize,
     pipe: P,
@@ -56,7 +58,7 @@ pub(crate) struct PipeIsland<P> {
     blamed: Arc<OnceLock<Arc<str>>>,
 }
 
-impl<P: Pipe<Out = Never>> PipeIsland<P> {
+impl<P: Pipe> PipeIsland<P> {
     /// Makes the island number `index`.
     pub(crate) fn new(index: usize, pipe: P, shared: Arc<Shared>, seed: Rng) -> Self {
         let (control, blamed) = (Control::Run, Arc::default());
@@ -101,14 +103,13 @@ impl<P: Pipe<Out = Never>> PipeIsland<P> {
     }
 }
 
-impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
+impl<P: Pipe> Island for PipeIsland<P> {
     fn run(&mut self, event: Option<Event>, host: &mut dyn Host, budget: usize) -> IslandState {
         if self.pipe.ended().is_some() && self.started {
             return IslandState::Ended;
         }
         let (seed, blamed) = (self.seed.clone(), self.blamed.clone());
-        let mut run =
-            Run { host, seed: &seed, left: budget.max(1), charge: Charge::default(), blamed: &blamed };
+        let mut run = Run::new(host, &seed, budget, &blamed);
         let activity = self.turn(event, &mut run);
         run.settle();
         self.runs += 1;
@@ -126,8 +127,12 @@ impl<P: Pipe<Out = Never>> Island for PipeIsland<P> {
         let node = blamed.get().cloned().unwrap_or_else(|| "unknown".into());
         let error = StreamError::Panic { node, text: text.into() };
         self.shared.leave(self.index, Control::Abort(error.clone()));
-        let mut run = Run { host, seed: &seed, left: 1, charge: Charge::default(), blamed: &blamed };
+        let mut run = Run::new(host, &seed, 1, &blamed);
         self.pipe.abort(error, &mut run);
         self.shared.report(self.index, Activity::Ended, self.runs, |counts| self.pipe.report(counts));
+    }
+
+    fn fuzz(&mut self, rng: Rng) {
+        self.pipe.fuzz(rng);
     }
 }

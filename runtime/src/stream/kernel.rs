@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::counts::Counts;
+use super::graph::edges::Edges;
 use super::host::{Host, Request, RequestKey, TimerKey};
 use super::signal::{Cause, DropReason, StreamError};
 use super::value::Value;
@@ -202,6 +203,8 @@ pub struct Run<'h> {
     pub(crate) seed: &'h Rng,
     pub(crate) left: usize,
     pub(crate) charge: Charge,
+    /// The edges of the graph that runs; of a chain there are none.
+    pub(crate) edges: Edges,
     /// The stage whose kernel has panicked.
     pub(crate) blamed: &'h OnceLock<Arc<str>>,
 }
@@ -225,7 +228,17 @@ pub(crate) struct Charge {
     pub(crate) any: bool,
 }
 
-impl Run<'_> {
+impl<'h> Run<'h> {
+    pub(crate) fn new(
+        host: &'h mut dyn Host,
+        seed: &'h Rng,
+        budget: usize,
+        blamed: &'h OnceLock<Arc<str>>,
+    ) -> Self {
+        let (left, charge, edges) = (budget.max(1), Charge::default(), Edges::default());
+        Run { host, seed, left, charge, edges, blamed }
+    }
+
     /// Tells the host what was charged. Everything that the run did before is visible by then.
     pub(crate) fn settle(&mut self) {
         let (work, block) = (std::mem::take(&mut self.charge.work), std::mem::take(&mut self.charge.block));

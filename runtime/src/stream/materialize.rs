@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::blueprint::Built;
 use super::done::Done;
 use super::dsl::{Closed, Plan, SinkPlan};
+use super::graph::{BuildError, Graph, GraphBuilder};
 use super::handle::StreamHandle;
 use super::host::{Effort, Event, Host, Request, RequestKey, TimerKey};
 use super::interpreter::{Chain, ChainError};
@@ -81,19 +82,23 @@ impl RunOptions {
 pub enum RunError {
     /// The chain is wrong: all errors.
     Chain(Vec<ChainError>),
+    /// The graph is wrong: all errors.
+    Graph(Vec<BuildError>),
     /// The system refused an actor.
     Spawn(SpawnError),
 }
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Chain(errors) => {
-                for (i, e) in errors.iter().enumerate() {
-                    write!(f, "{}{e}", if i == 0 { "" } else { "; " })?;
-                }
-                Ok(())
+        fn list<E: fmt::Display>(errors: &[E], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            for (i, e) in errors.iter().enumerate() {
+                write!(f, "{}{e}", if i == 0 { "" } else { "; " })?;
             }
+            Ok(())
+        }
+        match self {
+            RunError::Chain(errors) => list(errors, f),
+            RunError::Graph(errors) => list(errors, f),
             RunError::Spawn(e) => write!(f, "{e}"),
         }
     }
@@ -153,6 +158,29 @@ impl Chain {
     ) -> Result<(Done<Value>, StreamHandle), RunError> {
         let (built, done) = self.build(system.seed() ^ options.seed).map_err(RunError::Chain)?;
         Ok((done, start(built, system, options)?))
+    }
+}
+
+impl<M, F: Fn(&mut GraphBuilder) -> M> Graph<F> {
+    /// Runs the stream on a system.
+    ///
+    /// # Errors
+    /// If the graph is wrong, or the system is stopping.
+    pub fn run(&self, system: &ActorSystem) -> Result<(M, StreamHandle), RunError> {
+        self.run_with(system, &RunOptions::default())
+    }
+
+    /// Runs the stream on a system, with options.
+    ///
+    /// # Errors
+    /// If the graph is wrong, a name is taken, or the system is stopping.
+    pub fn run_with(
+        &self,
+        system: &ActorSystem,
+        options: &RunOptions,
+    ) -> Result<(M, StreamHandle), RunError> {
+        let (built, mat) = self.build(system.seed() ^ options.seed).map_err(RunError::Graph)?;
+        Ok((mat, start(built, system, options)?))
     }
 }
 

@@ -29,6 +29,8 @@ pub mod host;
 mod shared;
 
 pub mod cell;
+pub mod graph;
+pub mod junctions;
 pub mod interpreter;
 pub mod ops;
 pub mod params;
@@ -46,9 +48,10 @@ mod debug;
 pub mod dsl;
 
 pub use blueprint::Built;
-pub use counts::{Activity, Counts, Drops, EdgeSnapshot, IslandSnapshot, StageSnapshot, StreamSnapshot};
+pub use counts::{Activity, Counts, Drops, EdgeSnapshot, EdgeState, IslandSnapshot, StageSnapshot, StreamSnapshot};
 pub use done::Done;
 pub use dsl::{Closed, Flow, Operators, Plan, Sink, SinkPlan, Source};
+pub use graph::{BuildError, Graph, GraphBuilder, InPort, OutPort};
 pub use handle::StreamHandle;
 pub use host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};
 pub use interpreter::{Chain, ChainError};

@@ -8,9 +8,11 @@
 
 use super::cell::{Answer, Cell, Step};
 use super::counts::Counts;
+use super::graph::edges::EdgeId;
 use super::host::Event;
-use super::kernel::{Kernel, Never, Park, Run, Sig, Sleep};
+use super::kernel::{Kernel, Park, Run, Sig, Sleep, StageId};
 use super::signal::{Cause, End, StreamError};
+use crate::rng::Rng;
 
 /// A chain of stages that can be asked for elements.
 pub trait Pipe: Send + 'static {
@@ -42,8 +44,16 @@ pub trait Pipe: Send + 'static {
     fn ended(&self) -> Option<&End>;
     /// Says whether the last stage waits for demand.
     fn is_full(&self) -> bool;
+    /// Says whether a stage shares something with the outside.
+    fn is_external(&self) -> bool;
+    /// Gives the number of the first stage.
+    fn first_stage(&self) -> Option<StageId>;
     /// Writes the counters of all stages, by stage number.
     fn report(&self, into: &mut [Counts]);
+    /// Learns the numbers that the stream's edges have in this island.
+    fn place(&mut self, _edges: &[EdgeId]) {}
+    /// Takes whatever order is not promised by chance; a chain has one order only.
+    fn fuzz(&mut self, _rng: Rng) {}
 }
 
 /// What the short way ends in.
@@ -55,9 +65,10 @@ pub trait Push<T> {
 /// Below a sink there is nothing.
 pub(crate) struct Bottom;
 
-impl Push<Never> for Bottom {
-    fn push(&mut self, x: Never, _run: &mut Run) -> bool {
-        match x {}
+impl<T> Push<T> for Bottom {
+    #[inline(always)]
+    fn push(&mut self, _x: T, _run: &mut Run) -> bool {
+        true
     }
 }
 
@@ -169,6 +180,14 @@ impl<K: Kernel> Pipe for Head<K> {
         self.0.is_full()
     }
 
+    fn is_external(&self) -> bool {
+        K::CAPS.external
+    }
+
+    fn first_stage(&self) -> Option<StageId> {
+        Some(self.0.tag().id)
+    }
+
     fn report(&self, into: &mut [Counts]) {
         into[self.0.tag().id.0 as usize] = self.0.counts();
     }
@@ -267,6 +286,18 @@ impl<U: Pipe, K: Kernel<In = U::Out>> Pipe for Then<U, K> {
 
     fn is_full(&self) -> bool {
         self.cell.is_full()
+    }
+
+    fn is_external(&self) -> bool {
+        K::CAPS.external || self.up.is_external()
+    }
+
+    fn first_stage(&self) -> Option<StageId> {
+        self.up.first_stage().or(Some(self.cell.tag().id))
+    }
+
+    fn place(&mut self, edges: &[EdgeId]) {
+        self.up.place(edges);
     }
 
     fn report(&self, into: &mut [Counts]) {

@@ -3,7 +3,7 @@
 //! I1 an island writes its counters once per run, at the run's end, and only there. I2 no lock is held while the bell rings.
 //! It holds no elements.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::counts::{Activity, Counts, EdgeSnapshot, IslandSnapshot, StageSnapshot, StreamSnapshot};
 use super::host::Event;
@@ -35,13 +35,28 @@ pub(crate) trait EdgeView: Send + Sync {
 #[derive(Clone, Debug)]
 pub(crate) struct StageInfo {
     pub(crate) name: Arc<str>,
+    /// Its island; while the stream is built its part.
     pub(crate) island: usize,
     pub(crate) counted: bool,
 }
 
+/// Which island each part of a stream belongs to: parts that are fused run in one island. Known when all is built.
+#[derive(Default)]
+pub(crate) struct Homes(OnceLock<Vec<usize>>);
+
+impl Homes {
+    /// Gives the island of a part.
+    pub(crate) fn island_of(&self, part: usize) -> usize {
+        self.0.get().and_then(|islands| islands.get(part).copied()).unwrap_or(part)
+    }
+}
+
 /// The part of a stream that outlives its islands.
 #[derive(Default)]
-pub(crate) struct Shared(Mutex<State>);
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    homes: Arc<Homes>,
+}
 
 struct State {
     control: Control,
@@ -63,7 +78,7 @@ impl Default for State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock()
+        self.state.lock()
     }
 
     /// Adds a stage; its number is its place.
@@ -74,14 +89,35 @@ impl Shared {
         StageId(u32::try_from(state.counts.len() - 1).unwrap_or(u32::MAX))
     }
 
+    /// Gives the number that the next stage will have.
+    pub(crate) fn next_stage(&self) -> StageId {
+        StageId(u32::try_from(self.lock().counts.len()).unwrap_or(u32::MAX))
+    }
+
     /// Adds a boundary.
     pub(crate) fn add_edge(&self, edge: Arc<dyn EdgeView>) {
         self.lock().edges.push(edge);
     }
 
-    /// Says how many islands there will be.
-    pub(crate) fn set_islands(&self, n: usize) {
-        self.lock().islands.resize(n, IslandSnapshot::default());
+    /// Says which island each part is in: stages were added with their part.
+    pub(crate) fn settle_parts(&self, islands: Vec<usize>) {
+        let mut state = self.lock();
+        let n = islands.iter().max().map_or(0, |last| last + 1);
+        state.islands.resize(n, IslandSnapshot::default());
+        for stage in &mut state.stages {
+            stage.island = islands[stage.island];
+        }
+        let _ = self.homes.0.set(islands);
+    }
+
+    /// Gives where parts are.
+    pub(crate) fn homes(&self) -> &Arc<Homes> {
+        &self.homes
+    }
+
+    /// As `ring`, by a part's number.
+    pub(crate) fn ring_part(&self, part: usize) {
+        self.ring(self.homes.island_of(part));
     }
 
     /// Gives the host's way to wake an island.

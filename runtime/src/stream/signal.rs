@@ -43,6 +43,13 @@ pub enum StreamError {
         /// What it takes.
         expected: &'static str,
     },
+    /// A partition named an output that it does not have.
+    OutOfRange {
+        /// The stage.
+        node: Arc<str>,
+        /// The output it named, counted from 0.
+        port: usize,
+    },
     /// The stream was aborted with this text.
     Killed(Arc<str>),
     /// The host or the system was gone before the stream ended.
@@ -59,6 +66,7 @@ impl fmt::Display for StreamError {
             }
             StreamError::RateExceeded { node } => write!(f, "element above the rate of {node}"),
             StreamError::WrongType { node, expected } => write!(f, "{node} takes {expected}"),
+            StreamError::OutOfRange { node, port } => write!(f, "{node} has no output {port}"),
             StreamError::Killed(text) => write!(f, "stream aborted: {text}"),
             StreamError::Abrupt => write!(f, "the host ended before the stream"),
         }

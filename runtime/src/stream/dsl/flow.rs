@@ -86,6 +86,12 @@ impl Flow<()> {
     }
 }
 
+impl<G: FlowPlan> Flow<G> {
+    pub(crate) fn into_plan(self) -> G {
+        self.plan
+    }
+}
+
 impl<G: FlowPlan> Operators for Flow<G> {
     type Item = G::Out;
     type With<F: Factory<In = G::Out>> = Flow<FlowThen<G, F>>;

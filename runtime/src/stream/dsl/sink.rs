@@ -113,6 +113,12 @@ impl Sink<()> {
     }
 }
 
+impl<S: SinkPlan> Sink<S> {
+    pub(crate) fn plan(&self) -> &S {
+        &self.plan
+    }
+}
+
 /// A blueprint of a whole stream.
 #[derive(Clone)]
 pub struct Closed<P, S> {

@@ -141,7 +141,7 @@ impl Source<()> {
         let feed = Feed::new(capacity, strategy)?;
         let own = feed.clone();
         let make = move |b: &mut Builder| {
-            own.attach(b.shared().clone(), b.island());
+            own.attach(b.shared().clone(), b.part());
             FeedSource::new(own.clone())
         };
         Ok((feed, Source { plan: SourcePlan(make, "feed") }))
@@ -149,6 +149,10 @@ impl Source<()> {
 }
 
 impl<P: Plan> Source<P> {
+    pub(crate) fn plan(&self) -> &P {
+        &self.plan
+    }
+
     /// Puts a flow behind it.
     pub fn via<G: FlowPlan<In = P::Out>>(self, flow: Flow<G>) -> Source<G::Attached<P>> {
         Source { plan: flow.plan.attach(self.plan) }

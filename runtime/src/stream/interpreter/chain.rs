@@ -7,7 +7,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::DynCell;
-use super::DynChain;
 use crate::stream::blueprint::{Builder, Built};
 use crate::stream::done::{Completer, Done, done};
 use crate::stream::kernel::{Cx, Kernel, Never};
@@ -182,7 +181,7 @@ impl Chain {
         for (name, stage) in &self.stages {
             cells = add(&mut b, cells, name, stage, &mut completer);
         }
-        b.close(DynChain::new(cells));
+        b.close_dynamic(cells);
         Ok((b.finish(), result))
     }
 
@@ -233,7 +232,7 @@ fn add(
 ) -> Cells {
     let cell = match stage {
         Stage::Feed(feed) => {
-            feed.attach(b.shared().clone(), b.island());
+            feed.attach(b.shared().clone(), b.part());
             b.dynamic(name, FeedSource::new(feed.clone()))
         }
         Stage::Tell(f, at_end) => b.dynamic(name, tell(f.clone(), at_end.clone(), done.take())),

@@ -15,7 +15,7 @@
 //!
 //! I1 no recursion: a chain of any length uses the same stack, for data, ends and cancels alike.
 //! I2 a turn moves at most `budget` elements by one stage each.
-//! It is linear: junctions come with the graph interpreter, for which a whole `DynChain` will be one node.
+//! It is linear; in a [`graph`](super::graph) a maximal run of linear stages is one `DynChain`, open at one end or both.
 
 pub(super) mod chain;
 pub(super) mod dyn_cell;
@@ -25,8 +25,9 @@ pub use dyn_cell::{Chunk, DynCell, FromValue, IntoValue};
 
 use super::cell::{Answer, Step};
 use super::counts::Counts;
+use super::graph::edges::{Arrival, EdgeId};
 use super::host::Event;
-use super::kernel::{Never, Park, Run, Sleep, StageId};
+use super::kernel::{Park, Run, Sleep, StageId};
 use super::pipe::{Pipe, Push};
 use super::signal::{Cause, End, StreamError};
 use super::value::Value;
@@ -42,17 +43,27 @@ pub struct DynChain {
     /// The stages that share something with the outside.
     external: Vec<usize>,
     chunk: Chunk,
+    /// Where elements come from, if the first stage is no source.
+    inlet: Option<EdgeId>,
+    /// From a source to a sink: chunks can move through all of it.
+    whole: bool,
 }
 
 impl DynChain {
-    /// Makes a chain; the first stage is a source, the last one a sink.
+    /// Makes a chain; the first stage is a source, or takes its elements from an edge.
     ///
     /// # Panics
     /// If there is no stage.
-    pub fn new(cells: Vec<Box<dyn DynCell>>) -> Self {
+    pub(crate) fn new(cells: Vec<Box<dyn DynCell>>, inlet: Option<EdgeId>) -> Self {
         assert!(!cells.is_empty(), "a chain has at least one stage");
         let external = (0..cells.len()).filter(|&i| cells[i].caps().external).collect();
-        DynChain { demand: vec![false; cells.len()], cells, external, chunk: Chunk::default() }
+        let (demand, chunk, whole) = (vec![false; cells.len()], Chunk::default(), inlet.is_none());
+        DynChain { cells, demand, external, chunk, inlet, whole }
+    }
+
+    /// Says that what leaves the last stage goes to an edge.
+    pub(crate) fn without_sink(self) -> Self {
+        DynChain { whole: false, ..self }
     }
 
     fn cancel_above(&mut self, below: usize, cause: Option<Cause>, run: &mut Run) {
@@ -63,6 +74,18 @@ impl DynChain {
                 None => return,
             }
         }
+        if let (Some(cause), Some(inlet)) = (cause, self.inlet) {
+            run.edges.cancel(inlet, cause);
+        }
+    }
+
+    /// Asks the edge above the first stage.
+    fn ask_inlet(&mut self, want: bool, run: &mut Run) -> Answer<Value> {
+        match self.inlet.map(|inlet| run.edges.arrival(inlet, want)) {
+            Some(Arrival::Item(x)) => Answer::Item(x),
+            Some(Arrival::End(end)) => Answer::End(Box::new(end)),
+            Some(Arrival::Nothing) | None => Answer::Blocked,
+        }
     }
 
     fn index(&self, stage: StageId) -> Option<usize> {
@@ -72,7 +95,7 @@ impl DynChain {
 
     /// Moves elements in chunks through the whole chain, while every stage lets them and the budget lasts.
     fn move_chunks(&mut self, run: &mut Run) {
-        loop {
+        while self.whole {
             let room = self.cells.iter().map(|cell| cell.chunk()).min().unwrap_or(0);
             let n = room.min(CHUNK_MAX).min(run.left / self.cells.len());
             if n < 2 || !self.move_chunk(n, run) {
@@ -107,16 +130,16 @@ impl DynChain {
 }
 
 impl Pipe for DynChain {
-    type Out = Never;
+    type Out = Value;
     const LIGHT: bool = false;
 
     fn is_plain(&self) -> bool {
         false
     }
 
-    fn pump<D: Push<Never>>(&mut self, _down: &mut D, _run: &mut Run) {}
+    fn pump<D: Push<Value>>(&mut self, _down: &mut D, _run: &mut Run) {}
 
-    fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<Never> {
+    fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<Value> {
         self.move_chunks(run);
         let last = self.cells.len() - 1;
         let mut at = last;
@@ -124,8 +147,12 @@ impl Pipe for DynChain {
         let mut step = self.cells[last].ask(demand, run);
         loop {
             let answer = match step {
-                Step::Up(_) if at == 0 => Answer::Blocked,
-                Step::Up(_) if run.left == 0 => return Answer::Yield,
+                Step::Up(_) if run.left == 0 && (at > 0 || self.inlet.is_some()) => return Answer::Yield,
+                Step::Up(want) if at == 0 => {
+                    let answer = self.ask_inlet(want, run);
+                    step = self.hand(0, answer, run);
+                    continue;
+                }
                 Step::Up(want) => {
                     at -= 1;
                     self.demand[at] = want;
@@ -139,11 +166,7 @@ impl Pipe for DynChain {
                 Step::Down(answer) => answer,
             };
             if at == last {
-                return match answer {
-                    Answer::End(end) => Answer::End(end),
-                    Answer::Yield => Answer::Yield,
-                    _ => Answer::Blocked,
-                };
+                return answer;
             }
             at += 1;
             step = self.hand(at, answer, run);
@@ -166,12 +189,7 @@ impl Pipe for DynChain {
     }
 
     fn event(&mut self, event: &Event, run: &mut Run) {
-        let stage = match event {
-            Event::Timer(key) => key.stage,
-            Event::Done(key) => key.stage,
-            Event::Set { stage, .. } => *stage,
-        };
-        if let Some(i) = self.index(stage) {
+        if let Some(i) = self.index(event.stage()) {
             let cause = self.cells[i].event(event, run);
             self.cancel_above(i, cause, run);
         }
@@ -201,6 +219,18 @@ impl Pipe for DynChain {
         let last = self.cells.len() - 1;
         let cause = self.cells[last].abort(e, run);
         self.cancel_above(last, cause, run);
+    }
+
+    fn place(&mut self, edges: &[EdgeId]) {
+        self.inlet = self.inlet.map(|inlet| edges[inlet.0]);
+    }
+
+    fn is_external(&self) -> bool {
+        !self.external.is_empty()
+    }
+
+    fn first_stage(&self) -> Option<StageId> {
+        Some(self.cells[0].tag().id)
     }
 
     fn ended(&self) -> Option<&End> {

@@ -153,8 +153,8 @@ impl<T> Feed<T> {
         wake(s);
     }
 
-    pub(crate) fn attach(&self, shared: Arc<Shared>, island: usize) {
-        self.lock().bell = Some((shared, island));
+    pub(crate) fn attach(&self, shared: Arc<Shared>, part: usize) {
+        self.lock().bell = Some((shared, part));
     }
 }
 
@@ -162,8 +162,8 @@ impl<T> Feed<T> {
 fn wake<T>(mut s: MutexGuard<'_, State<T>>) {
     let bell = if std::mem::replace(&mut s.waits, false) { s.bell.clone() } else { None };
     drop(s);
-    if let Some((shared, island)) = bell {
-        shared.ring(island);
+    if let Some((shared, part)) = bell {
+        shared.ring_part(part);
     }
 }
 

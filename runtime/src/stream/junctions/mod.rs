@@ -1,0 +1,20 @@
+//! The junctions, one per file: operators with several inputs or outputs. Each says when it emits, backpressures,
+//! completes and cancels. All follow the common rule of failure and cancellation (see [`graph::junction`](super::graph::junction)).
+
+pub mod balance;
+pub mod broadcast;
+pub mod concat;
+pub mod interleave;
+pub mod merge;
+pub mod partition;
+pub mod unzip;
+pub mod zip;
+
+pub use balance::Balance;
+pub use broadcast::Broadcast;
+pub use concat::Concat;
+pub use interleave::Interleave;
+pub use merge::Merge;
+pub use partition::Partition;
+pub use unzip::Unzip;
+pub use zip::ZipWith;
