@@ -6,7 +6,7 @@ use std::time::Duration;
 use footlights::actor::{Actor, Context, Failure, Props, SpawnError};
 use footlights::pattern::{AskError, Reply, TaskError};
 use footlights::stream::{
-    Chain, ChainError, FeedError, OverflowStrategy, Params, RunError, RunOptions, Sink, Source, Value,
+    Chain, DrawError, FeedError, OverflowStrategy, Params, RunError, RunOptions, Sink, Source, Value,
 };
 use footlights::system::{ActorSystem, BuildError, DispatcherSettings};
 use footlights::testkit::Probe;
@@ -102,27 +102,27 @@ fn a_chain_that_cannot_run_says_all_that_is_wrong() {
     let check = |chain: Chain| chain.check();
     let whole = |chain: Chain| chain.op("to", "fold", none());
     assert!(check(whole(Chain::new().op("r", "range", none()))).is_empty());
-    assert_eq!(check(whole(Chain::new().op("x", "filter", none()))), [ChainError::NoSource]);
-    assert_eq!(check(Chain::new().op("r", "range", none())), [ChainError::NoSink]);
+    assert_eq!(check(whole(Chain::new().op("x", "filter", none()))), [DrawError::NoSource]);
+    assert_eq!(check(Chain::new().op("r", "range", none())), [DrawError::NoSink]);
     let unknown = whole(Chain::new().op("r", "range", none()).op("u", "nothing", none()));
     let kind = "nothing".to_owned();
-    assert!(check(unknown).contains(&ChainError::UnknownKind { node: named("u"), kind }));
+    assert!(check(unknown).contains(&DrawError::UnknownKind { node: named("u"), kind }));
     let twice = whole(Chain::new().op("r", "range", none()).op("r", "filter", none()));
-    assert!(check(twice).contains(&ChainError::DuplicateName { node: named("r") }));
+    assert!(check(twice).contains(&DrawError::DuplicateName { node: named("r") }));
     let middle = whole(Chain::new().op("r", "range", none()).op("m", "fold", none()));
-    assert!(check(middle).contains(&ChainError::Misplaced { node: named("m") }));
+    assert!(check(middle).contains(&DrawError::Misplaced { node: named("m") }));
     let bad = Params::from([("count".to_owned(), Value::from("many"))]);
     let found = check(whole(Chain::new().op("r", "range", bad)));
-    assert!(matches!(&found[..], [ChainError::BadParam { field, .. }] if field == "count"), "{found:?}");
+    assert!(matches!(&found[..], [DrawError::BadParam { field, .. }] if field == "count"), "{found:?}");
     let large = (0..10_001).fold(Chain::new(), |chain, n| chain.op(&n.to_string(), "filter", none()));
-    assert_eq!(check(large), [ChainError::TooLarge]);
+    assert_eq!(check(large), [DrawError::TooLarge]);
 }
 
 #[test]
 fn a_stream_that_cannot_start_says_why() {
     let system = stepper();
     let wrong = Chain::new().run_with(&system, &RunOptions::default());
-    assert!(matches!(wrong, Err(RunError::Chain(errors)) if errors.contains(&ChainError::NoSource)));
+    assert!(matches!(wrong, Err(RunError::Drawing(errors)) if errors.contains(&DrawError::NoSource)));
     system.shutdown(SECOND).expect("nothing is in the way");
     let late = Source::range(0..3).to(Sink::fold(0, |sum, n| sum + n)).run(&system);
     assert!(matches!(late, Err(RunError::Spawn(SpawnError::ParentStopping))));

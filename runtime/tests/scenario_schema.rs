@@ -1,6 +1,6 @@
 //! The schema of documents and the registry of drawn operators say the same.
 
-use footlights::scenario::schema::{self, Direction, Family, ParamType};
+use footlights::scenario::schema::{self, Arity, Direction, Family, ParamType};
 use footlights::stream::registry::OPERATORS;
 use footlights::stream::{ParamKind, Value};
 
@@ -9,9 +9,18 @@ fn every_operator_of_the_registry_is_a_kind_with_the_same_parameters() {
     for op in OPERATORS {
         let kind = schema::kind(op.kind).unwrap_or_else(|| panic!("{} is no kind", op.kind));
         assert_eq!(kind.family, Family::Stream);
-        let names = |d| kind.ports.iter().filter(|p| p.direction == d).map(|p| p.name).collect::<Vec<_>>();
-        assert_eq!(names(Direction::In), op.role.inputs(), "{}", op.kind);
-        assert_eq!(names(Direction::Out), op.role.outputs(), "{}", op.kind);
+        for (name, direction, takes) in
+            [("in", Direction::In, op.role.inputs()), ("out", Direction::Out, op.role.outputs())]
+        {
+            let ports: Vec<_> = kind.ports.iter().filter(|p| p.direction == direction).collect();
+            let arities: Vec<_> = ports.iter().map(|p| (p.name, p.arity)).collect();
+            let expected = match takes {
+                0 => vec![],
+                1 => vec![(name, Arity::One)],
+                _ => vec![(name, Arity::Many)],
+            };
+            assert_eq!(arities, expected, "{}", op.kind);
+        }
         assert!(kind.params.iter().map(|p| p.key).eq(op.params.iter().map(|p| p.key)), "{}", op.kind);
         for (mine, theirs) in kind.params.iter().zip(op.params) {
             let place = format!("{}.{}", op.kind, mine.key);

@@ -16,7 +16,7 @@ fn the_three_are_valid() {
     assert_eq!(crash.replies.len(), 5, "every worker replies to the master");
     assert_eq!(crash.nodes.iter().filter(|n| n.parent.is_some()).count(), 5);
     let million = plan("ten-million-messages");
-    assert_eq!((million.replies.len(), million.chains.len()), (10, 0));
+    assert_eq!((million.replies.len(), million.streams.len()), (10, 0));
     let boundary = plan("boundary-and-buffer");
-    assert_eq!(boundary.chains, [[0, 1, 2, 3, 4]]);
+    assert_eq!(boundary.streams[0].nodes, [0, 1, 2, 3, 4]);
 }

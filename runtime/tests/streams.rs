@@ -506,13 +506,13 @@ fn a_chain_names_everything_that_is_wrong_with_it() {
         .op("d", "throttle", params(&[("per_ms", Value::from(f64::NAN))]));
     let errors: Vec<String> = chain.check().iter().map(ToString::to_string).collect();
     for part in [
-        "two stages",
+        "two nodes",
         "nonsense",
         "colour",
         "no_such",
         "size: 0",
         "begin with a source",
-        "c: a source",
+        "c: it cannot stand",
         "per_ms: NaN",
         "end with a sink",
     ] {

@@ -1,10 +1,12 @@
 //! What graphs promise, on the engine alone: every junction against its list model, ends, ledgers and bounds, in one
 //! island, in one island per stage, and in 200 orders drawn by chance. The same on actors is in `streams_on_actors.rs`.
 
-use footlights::stream::junctions::{Balance, Broadcast, Concat, Interleave, Merge, Partition, Unzip, ZipWith};
+use footlights::stream::junctions::{
+    Balance, Broadcast, Concat, Interleave, Merge, Partition, Unzip, ZipWith,
+};
 use footlights::stream::{
-    BuildError, Built, Done, Flow, Graph, GraphBuilder, InPort, LocalRun, Operators, OutPort, OverflowStrategy, Sink,
-    Source, StreamError, StreamSnapshot, Time,
+    BuildError, Built, Done, Flow, Graph, GraphBuilder, InPort, LocalRun, Operators, OutPort,
+    OverflowStrategy, Sink, Source, StreamError, StreamSnapshot, Time,
 };
 use std::time::Duration;
 
@@ -280,7 +282,9 @@ fn a_failure_reaches_every_sink_and_every_source() {
         |dones, way| {
             for done in &dones {
                 let outcome = done.take();
-                let Some(Err(StreamError::Stage { text, .. })) = outcome else { panic!("{way}: {outcome:?}") };
+                let Some(Err(StreamError::Stage { text, .. })) = outcome else {
+                    panic!("{way}: {outcome:?}")
+                };
                 assert_eq!(&*text, "three");
             }
         },
@@ -400,27 +404,27 @@ fn e15_e16_e17_lanes_that_are_fused_add_up_and_lanes_behind_boundaries_run_besid
 }
 
 #[test]
-fn a_cycle_with_a_kick_off_and_a_way_out_runs_and_ends() {
-    // 1 goes round, is doubled each time, and leaves when it is large.
-    let graph = Graph::new(|g| {
-        let (mut ins, out) = g.fan_in("enter", 2, Merge::new().eager());
-        let start = g.source("start", Source::from_iter([1i64]).map(|n| n));
-        let wait = g.source("wait", Source::tick(MS * 100, MS, 0i64).filter(|_| false));
-        drop(wait);
-        let (double_in, double_out) = g.flow("double", Flow::of::<i64>().map(|n| n * 2));
-        let (port, mut outs) = g.fan_out("leave", 2, Partition::new(|n: &i64| usize::from(*n >= 100)));
-        let (buffer_in, buffer_out) = g.flow("buffer", Flow::of::<i64>().buffer(4, OverflowStrategy::Backpressure));
-        g.wire(buffer_out, ins.remove(1));
-        g.wire(start, ins.remove(0));
-        g.wire(out, double_in);
-        g.wire(double_out, port);
-        let done = {
+fn a_cycle_with_a_way_out_runs_and_ends() {
+    // 1 goes round, is doubled each time, and leaves when it is large: that ends the circle.
+    every_way(
+        |g, cut| {
+            let (ins, out) = g.fan_in("enter", 2, Merge::new());
+            let mut ins = ins.into_iter();
+            sources(g, cut, std::slice::from_ref(&(1..2)), ins.by_ref().take(1).collect());
+            let (double_in, double_out) = g.flow("double", Flow::of::<i64>().map(|n| n * 2));
+            let leave = Partition::new(|n: &i64| usize::from(*n >= 100)).eager_cancel();
+            let (port, outs) = g.fan_out("leave", 2, leave);
+            let mut outs = outs.into_iter();
+            let buffer = Flow::of::<i64>().buffer(4, OverflowStrategy::Backpressure);
+            let (buffer_in, buffer_out) = g.flow("buffer", buffer);
+            cut.wire(g, out, double_in);
+            cut.wire(g, double_out, port);
+            cut.wire(g, outs.next().expect("an output"), buffer_in);
+            cut.wire(g, buffer_out, ins.next().expect("an input"));
             let (taken, rest) = g.flow("first", Flow::of::<i64>().take(1));
-            g.wire(outs.remove(1), taken);
-            sink(g, Cut(None), "result", rest)
-        };
-        g.wire(outs.remove(0), buffer_in);
-        done
-    });
-    assert!(graph.build(0).is_err(), "the waiting source is wired to nothing");
+            cut.wire(g, outs.next().expect("an output"), taken);
+            sink(g, cut, "result", rest)
+        },
+        |done, way| assert_eq!(all(&done), [128], "{way}"),
+    );
 }

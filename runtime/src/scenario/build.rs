@@ -159,7 +159,7 @@ impl Run {
     }
 
     fn start_streams(&mut self) -> Result<(), RunError> {
-        for index in 0..self.board.plan.chains.len() {
+        for index in 0..self.board.plan.streams.len() {
             let stream = Stream::start(&self.board, index, &self.system).map_err(RunError::Stream)?;
             for (island, actor) in stream.islands.iter().enumerate() {
                 if let (Some(actor), Some(node)) = (actor, stream.head_of(island)) {
@@ -243,8 +243,8 @@ fn with_settings(builder: Builder, plan: &Plan) -> Builder {
 
 fn places(plan: &Plan) -> Vec<Option<(usize, usize)>> {
     let mut places = vec![None; plan.nodes.len()];
-    for (stream, chain) in plan.chains.iter().enumerate() {
-        chain.iter().enumerate().for_each(|(at, &node)| places[node] = Some((stream, at)));
+    for (stream, part) in plan.streams.iter().enumerate() {
+        part.nodes.iter().enumerate().for_each(|(at, &node)| places[node] = Some((stream, at)));
     }
     places
 }

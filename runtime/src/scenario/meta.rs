@@ -92,15 +92,23 @@ fn capacity(node: &PlanNode) -> Option<u64> {
 /// Numbers the islands: an enabled boundary belongs to the island behind it.
 fn islands(plan: &Plan) -> Vec<Option<u32>> {
     let (mut islands, mut next) = (vec![None; plan.nodes.len()], 0);
-    for chain in &plan.chains {
-        for &node in chain {
-            let n = &plan.nodes[node];
-            if n.kind.name == "async_boundary" && n.params.flag("enabled") {
-                next += 1;
+    for stream in &plan.streams {
+        let fused: Vec<(usize, usize)> =
+            stream.edges.iter().map(|&e| &plan.edges[e]).map(|e| (e.from.0, e.to.0)).collect();
+        let fused: Vec<(usize, usize)> = fused.into_iter().filter(|(_, to)| !plan.cuts(*to)).collect();
+        for &first in &stream.nodes {
+            if islands[first].is_some() {
+                continue;
             }
-            islands[node] = Some(next);
+            let mut open = vec![first];
+            while let Some(at) = open.pop() {
+                if islands[at].replace(next).is_none() {
+                    open.extend(fused.iter().filter(|(from, _)| *from == at).map(|(_, to)| *to));
+                    open.extend(fused.iter().filter(|(_, to)| *to == at).map(|(from, _)| *from));
+                }
+            }
+            next += 1;
         }
-        next += 1;
     }
     islands
 }

@@ -1,4 +1,4 @@
-//! A validated document: ids resolved to indices, defaults filled in, streams cut into chains.
+//! A validated document: ids resolved to indices, defaults filled in, streams told apart.
 //!
 //! Only [`super::validate()`] makes a plan, so whoever holds one need not check again.
 //! I1 every index in a plan is in range; I2 every parameter of the kind has a value within its bounds.
@@ -31,10 +31,19 @@ pub struct Plan {
     pub nodes: Vec<PlanNode>,
     /// Edges in the order of the document.
     pub edges: Vec<PlanEdge>,
-    /// Streams: node indices from source to sink.
-    pub chains: Vec<Vec<usize>>,
+    /// Streams: what hangs together by stream edges.
+    pub streams: Vec<StreamPlan>,
     /// Edges that are not drawn: (from a node that replies, to the one that asked).
     pub replies: Vec<(usize, usize)>,
+}
+
+/// A stream of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct StreamPlan {
+    /// Its nodes, each behind what feeds it where that is possible.
+    pub nodes: Vec<usize>,
+    /// Its edges, in the order of the document.
+    pub edges: Vec<usize>,
 }
 
 /// A node of a plan.
@@ -71,6 +80,12 @@ impl Plan {
     /// Finds a node by id.
     pub fn node(&self, id: &str) -> Option<usize> {
         self.nodes.iter().position(|n| n.id == id)
+    }
+
+    /// Tells whether a node cuts its stream: what is above it runs as an island of its own.
+    pub fn cuts(&self, node: usize) -> bool {
+        let n = &self.nodes[node];
+        n.kind.name == "async_boundary" && n.params.flag("enabled")
     }
 
     /// Tells whether a node is a router: of others, or of workers that it makes.

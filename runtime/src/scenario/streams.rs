@@ -1,18 +1,18 @@
-//! The streams of a run: one chain of operators per linear stream of the document, and where each node stands in it.
+//! The streams of a run: one drawing for what hangs together in the document, and where each node and edge stands in it.
 //!
 //! A disabled boundary is no stage: its node shows what passes between its neighbours. I1 a stage's name is its node's id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
 use super::behaviours::{Board, Outlet, Task};
-use super::plan::{Params, Plan};
+use super::plan::{Params, Plan, StreamPlan};
 use crate::actor::AnyRef;
 use crate::stream::{
-    Activity, Chain, Done, EdgeSnapshot, RunError, RunOptions, StreamError, StreamHandle, StreamSnapshot,
-    Value,
+    Activity, Counts, Drawing, EdgeSnapshot, Results, RunError, RunOptions, StreamError, StreamHandle,
+    StreamSnapshot, Value,
 };
 use crate::sync::Mutex;
 use crate::system::ActorSystem;
@@ -20,20 +20,26 @@ use crate::system::ActorSystem;
 /// A stream that runs.
 pub(super) struct Stream {
     handle: StreamHandle,
-    done: Done<Value>,
+    /// The results of the sinks that have not ended yet.
+    open: Mutex<Results>,
     result: Mutex<Option<Result<Value, StreamError>>>,
     /// The island actors, from upstream.
     pub(super) islands: Vec<Option<AnyRef>>,
     places: Vec<Place>,
+    /// Per edge of the plan at a junction: the fused edge that it is.
+    fused: BTreeMap<usize, usize>,
 }
 
-/// Where a node of the chain stands in its stream.
+/// Where a node stands in its stream.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     node: usize,
     /// Its stage; of a disabled boundary, the last stage before it.
     stage: Option<usize>,
     passes_through: bool,
+    is_source: bool,
+    /// Of a disabled boundary at a junction: the fused edge that it is.
+    fused: Option<usize>,
     /// The writing half of a boundary.
     writer: Option<usize>,
     ring: Option<usize>,
@@ -51,21 +57,37 @@ pub(super) struct Stage {
     pub(super) block_ns: u64,
     pub(super) activity: Activity,
     pub(super) capacity: Option<u64>,
+    pub(super) is_source: bool,
+}
+
+/// What is seen of one edge of a stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Between {
+    pub(super) passed: u64,
+    pub(super) in_flight: u64,
+    pub(super) is_blocked: bool,
+    pub(super) lost: u64,
 }
 
 impl Stream {
-    /// Builds and starts the chain with the number `index` of a board's plan.
+    /// Builds and starts the stream with the number `index` of a board's plan.
     pub(super) fn start(board: &Arc<Board>, index: usize, system: &ActorSystem) -> Result<Stream, RunError> {
         let plan = &board.plan;
-        let nodes = &plan.chains[index];
-        let chain = nodes.iter().fold(Chain::new(), |chain, &node| add(chain, board, node));
+        let StreamPlan { nodes, edges } = &plan.streams[index];
+        let drawing = nodes.iter().fold(Drawing::new(), |drawing, &node| add(drawing, board, node));
+        let wire = |drawing: Drawing, &edge: &usize| {
+            let (from, to) = (plan.edges[edge].from.0, plan.edges[edge].to.0);
+            drawing.wire(&plan.nodes[from].id, &plan.nodes[to].id)
+        };
+        let drawing = edges.iter().fold(drawing, wire);
         let name = format!("stream{index}");
         let options = RunOptions::default().name(&name).seed(index as u64).batch(plan.batch as usize);
-        let (done, handle) = chain.run_with(system, &options)?;
+        let (open, handle) = drawing.run_with(system, &options)?;
         let built = handle.snapshot();
         let islands = (0..built.islands.len()).map(|i| system.find(&format!("/system/{name}-{i}"))).collect();
-        let places = places(plan, nodes, &built);
-        Ok(Stream { handle, done, result: Mutex::new(None), islands, places })
+        let fused = fused(plan, edges, &built);
+        let places = places(plan, &plan.streams[index], &built, &fused);
+        Ok(Stream { handle, open: Mutex::new(open), result: Mutex::new(None), islands, places, fused })
     }
 
     /// Gives the node that stands first in an island.
@@ -77,13 +99,19 @@ impl Stream {
         self.handle.snapshot()
     }
 
-    /// Gives how the stream ended, if it has.
+    /// Gives how the stream ended: by the first failure, or when all sinks have completed.
     pub(super) fn result(&self) -> Option<Result<Value, StreamError>> {
-        let mut result = self.result.lock();
-        if result.is_none() && self.done.is_settled() {
-            *result = self.done.take();
-        }
-        result.clone()
+        let (mut open, mut result) = (self.open.lock(), self.result.lock());
+        open.retain(|(_, done)| {
+            if done.is_settled()
+                && let Some(end) = done.take()
+                && !matches!(*result, Some(Err(_)))
+            {
+                *result = Some(end);
+            }
+            !done.is_settled()
+        });
+        result.clone().filter(|result| open.is_empty() || result.is_err())
     }
 
     /// Changes a live parameter that the schema has checked.
@@ -92,7 +120,7 @@ impl Stream {
         let _ = self.handle.set(node, key, to_value(value));
     }
 
-    /// Looks at the node with the place `at` in its chain.
+    /// Looks at the node with the place `at` in its stream.
     pub(super) fn look(&self, at: usize, seen: &StreamSnapshot) -> Stage {
         let Some(place) = self.places.get(at) else { return Stage::default() };
         let counts = place.stage.and_then(|s| seen.stages.get(s)).map(|s| s.counts);
@@ -101,7 +129,8 @@ impl Stream {
         let activity = seen.islands.get(place.island).map_or(Activity::Ended, |i| i.activity);
         if place.passes_through {
             // What left the stage before it has passed it.
-            return Stage { taken: counts.emitted, emitted: counts.emitted, activity, ..Stage::default() };
+            let passed = place.fused.and_then(|e| seen.edges.get(e)).map_or(counts.emitted, |e| e.taken);
+            return Stage { taken: passed, emitted: passed, activity, ..Stage::default() };
         }
         Stage {
             taken: ring.map_or(counts.taken, |r| r.pushed),
@@ -112,58 +141,91 @@ impl Stream {
             block_ns: counts.block_ns,
             activity,
             capacity: ring.map(|r| r.capacity),
+            is_source: place.is_source,
         }
     }
 
-    /// Says how many elements are between two neighbours of the chain, and whether the far one takes none.
-    pub(super) fn between(&self, at: usize, seen: &StreamSnapshot) -> (u64, bool) {
-        let (here, next) = (self.places.get(at), self.places.get(at + 1));
-        // An element that rests between two stages with a disabled boundary between them is shown on the last edge.
-        let rests_here = next.is_none_or(|p| !p.passes_through);
-        let stage = here.filter(|_| rests_here).and_then(|p| p.stage).and_then(|s| seen.stages.get(s));
-        let resting = stage.map_or(0, |s| s.counts.resting);
-        let writer = next.and_then(|p| p.writer).and_then(|s| seen.stages.get(s));
-        // Elements that a boundary's writer took and could not put into the ring.
-        let waiting = writer.map_or(0, |w| w.counts.held);
-        let ring: Option<&EdgeSnapshot> = next.and_then(|p| p.ring).and_then(|r| seen.edges.get(r));
-        (resting + waiting, ring.is_some_and(|r| r.fill >= r.capacity))
+    /// Looks at an edge of the plan, between two places of this stream.
+    pub(super) fn between(&self, edge: usize, (from, to): (usize, usize), seen: &StreamSnapshot) -> Between {
+        let (Some(here), Some(next)) = (self.places.get(from), self.places.get(to)) else {
+            return Between::default();
+        };
+        let counts = |stage: Option<usize>| {
+            stage.and_then(|s| seen.stages.get(s)).map(|s| s.counts).unwrap_or_default()
+        };
+        let writer = counts(next.writer);
+        let ring: Option<&EdgeSnapshot> = next.ring.and_then(|r| seen.edges.get(r));
+        // Elements that a boundary's writer took and could not put into the ring, and what was lost there.
+        let waiting = writer.held;
+        let lost = writer.dropped.total() + writer.lost_on_edge + ring.map_or(0, |r| r.dropped);
+        let is_blocked = ring.is_some_and(|r| r.fill >= r.capacity);
+        if let Some(fused) = self.fused.get(&edge).and_then(|&e| seen.edges.get(e)) {
+            let (passed, in_flight) = (fused.taken, fused.fill + waiting);
+            return Between { passed, in_flight, is_blocked, lost: fused.dropped + lost };
+        }
+        // With a disabled boundary between two stages, what rests between them is shown on the last edge.
+        let above = if next.passes_through { Counts::default() } else { counts(here.stage) };
+        Between {
+            passed: self.look(to, seen).taken,
+            in_flight: above.resting + waiting,
+            is_blocked,
+            lost: above.lost_on_edge + lost,
+        }
     }
 }
 
-impl Stream {
-    /// Counts the elements that were lost between two neighbours of the chain: on the edge, and in a boundary's ring.
-    pub(super) fn lost_between(&self, at: usize, seen: &StreamSnapshot) -> u64 {
-        let (here, next) = (self.places.get(at), self.places.get(at + 1));
-        let counts = |stage: Option<usize>| stage.and_then(|s| seen.stages.get(s)).map(|s| s.counts);
-        // As for what rests: with a disabled boundary between two stages, it is shown on the last edge.
-        let lost_here = next.is_none_or(|p| !p.passes_through);
-        let on_edge = counts(here.filter(|_| lost_here).and_then(|p| p.stage)).map_or(0, |c| c.lost_on_edge);
-        let written = counts(next.and_then(|p| p.writer)).map_or(0, |c| c.dropped.total() + c.lost_on_edge);
-        let ring = next.and_then(|p| p.ring).and_then(|r| seen.edges.get(r)).map_or(0, |r| r.dropped);
-        on_edge + written + ring
+/// Finds the edges of the plan that are fused edges of the graph: those at junctions.
+fn fused(plan: &Plan, edges: &[usize], built: &StreamSnapshot) -> BTreeMap<usize, usize> {
+    let mut by_name: BTreeMap<&str, VecDeque<usize>> = BTreeMap::new();
+    for (i, edge) in built.edges.iter().enumerate() {
+        by_name.entry(&edge.name).or_default().push_back(i);
     }
+    let find = |&edge: &usize| {
+        let (from, to) = (plan.edges[edge].from.0, plan.edges[edge].to.0);
+        let name = format!("{} → {}", plan.nodes[from].id, plan.nodes[to].id);
+        Some((edge, by_name.get_mut(name.as_str())?.pop_front()?))
+    };
+    edges.iter().filter_map(find).collect()
 }
 
-fn places(plan: &Plan, nodes: &[usize], built: &StreamSnapshot) -> Vec<Place> {
+fn places(
+    plan: &Plan,
+    stream: &StreamPlan,
+    built: &StreamSnapshot,
+    fused: &BTreeMap<usize, usize>,
+) -> Vec<Place> {
     let stages: BTreeMap<&str, usize> = built.stages.iter().enumerate().map(|(i, s)| (&*s.name, i)).collect();
     let stage = |name: &str| stages.get(name).copied();
-    let edges: BTreeMap<&str, usize> = built.edges.iter().enumerate().map(|(i, e)| (&*e.name, i)).collect();
-    let (mut island, mut last) = (0, None);
+    let rings: BTreeMap<&str, usize> = built.edges.iter().enumerate().map(|(i, e)| (&*e.name, i)).collect();
+    let above = |node: usize| stream.edges.iter().copied().find(|&e| plan.edges[e].to.0 == node);
     let place = |&node: &usize| {
         let id = plan.nodes[node].id.as_str();
-        let found = stage(id);
-        island = found.map_or(island, |s| built.stages[s].island);
-        last = found.or(last);
-        let (writer, ring) = (stage(&format!("{id} (writer)")), edges.get(id).copied());
-        Place { node, stage: last, passes_through: found.is_none(), writer, ring, island }
+        // A disabled boundary is no stage: it stands where the stage above it does.
+        let (mut found, mut at) = (stage(id), node);
+        while found.is_none()
+            && let Some(edge) = above(at)
+        {
+            at = plan.edges[edge].from.0;
+            found = stage(&plan.nodes[at].id);
+        }
+        Place {
+            node,
+            stage: found,
+            passes_through: at != node,
+            is_source: above(node).is_none(),
+            fused: above(node).and_then(|edge| fused.get(&edge).copied()),
+            writer: stage(&format!("{id} (writer)")),
+            ring: rings.get(id).copied(),
+            island: found.map_or(0, |s| built.stages[s].island),
+        }
     };
-    nodes.iter().map(place).collect()
+    stream.nodes.iter().map(place).collect()
 }
 
-fn add(chain: Chain, board: &Arc<Board>, node: usize) -> Chain {
+fn add(drawing: Drawing, board: &Arc<Board>, node: usize) -> Drawing {
     let n = &board.plan.nodes[node];
     match n.kind.name {
-        "to_stream" => chain.feed(&n.id, board.feed(node)),
+        "to_stream" => drawing.feed(&n.id, board.feed(node)),
         "to_actor" => {
             let (mut out, mut id) = (Outlet::new(board, node, "out"), 0);
             let tell = move |cx: &mut crate::stream::Cx<'_, '_>, value: Value| {
@@ -171,9 +233,9 @@ fn add(chain: Chain, board: &Arc<Board>, node: usize) -> Chain {
                 id += 1;
                 out.tell(task);
             };
-            chain.tell(&n.id, tell, |_, _| {})
+            drawing.tell(&n.id, tell, |_, _| {})
         }
-        kind => chain.op(&n.id, kind, to_params(&n.params)),
+        kind => drawing.op(&n.id, kind, to_params(&n.params)),
     }
 }
 

@@ -199,7 +199,7 @@ impl View<'_> {
             seen = self.run.actor_snapshot(node);
             seen.queued += stage.held;
         } else {
-            seen.handled = if at == 0 { stage.emitted } else { stage.taken };
+            seen.handled = if stage.is_source { stage.emitted } else { stage.taken };
             seen.queued = stage.held;
             seen.sent += stage.emitted;
             seen.state = stage_state(stage.activity, chain.result());
@@ -220,19 +220,19 @@ impl View<'_> {
         else {
             return EdgeSnapshot::default();
         };
-        let (chain, seen) = (&self.run.streams[stream], &self.streams[stream]);
-        let (in_flight, is_blocked) = chain.between(from, seen);
-        let end = match (chain.look(to, seen).activity, chain.result()) {
+        let (stream, seen) = (&self.run.streams[stream], &self.streams[stream]);
+        let between = stream.between(edge, (from, to), seen);
+        let end = match (stream.look(to, seen).activity, stream.result()) {
             (Activity::Ended, Some(Err(_))) => EdgeEnd::Failed,
             (Activity::Ended, _) => EdgeEnd::Completed,
             _ => EdgeEnd::Open,
         };
         EdgeSnapshot {
-            passed: chain.look(to, seen).taken,
-            in_flight,
-            is_blocked,
+            passed: between.passed,
+            in_flight: between.in_flight,
+            is_blocked: between.is_blocked,
             end,
-            dropped: Some(chain.lost_between(from, seen)),
+            dropped: Some(between.lost),
         }
     }
 }

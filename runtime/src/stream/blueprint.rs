@@ -12,7 +12,7 @@ use super::boundary::{Ring, RingReader, RingWriter};
 use super::cell::Cell;
 use super::graph::edges::{Edge, EdgeId};
 use super::graph::junction::{Inputs, Junction, JunctionNode};
-use super::graph::node::{ClosedNode, Home, Node, OpenNode};
+use super::graph::node::{ClosedNode, Home, Inlet, Node, OpenNode};
 use super::graph::{FusedGraph, edge_name};
 use super::interpreter::{DynCell, DynChain, FromValue, IntoValue};
 use super::island::Island;
@@ -230,8 +230,10 @@ impl Builder {
 
     /// Ends the current part with dynamic stages whose elements go to an edge.
     pub(crate) fn open_dynamic(&mut self, cells: Vec<Box<dyn DynCell>>, name: Arc<str>) -> Outlet {
-        let chain = DynChain::new(cells, self.inlet).without_sink();
-        self.open(chain, name)
+        match self.inlet {
+            Some(edge) if cells.is_empty() => self.open(Inlet::<Value>::new(edge), name),
+            inlet => self.open(DynChain::new(cells, inlet).without_sink(), name),
+        }
     }
 
     /// Makes the islands: parts that are fused become one.

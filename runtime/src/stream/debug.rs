@@ -27,6 +27,7 @@ named! {
     [] super::interpreter::DynChain, "DynChain";
     [] super::graph::junction::Ports<'_, '_>, "Ports";
     [] super::interpreter::chain::Chain, "Chain";
+    [] super::interpreter::drawing::Drawing, "Drawing";
     [] super::interpreter::dyn_cell::Chunk, "Chunk";
     [A] super::ops::buffer::Buffer<A>, "Buffer";
     [] super::ops::compute::Compute, "Compute";

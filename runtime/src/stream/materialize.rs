@@ -18,7 +18,7 @@ use super::dsl::{Closed, Plan, SinkPlan};
 use super::graph::{BuildError, Graph, GraphBuilder};
 use super::handle::StreamHandle;
 use super::host::{Effort, Event, Host, Request, RequestKey, TimerKey};
-use super::interpreter::{Chain, ChainError};
+use super::interpreter::{Chain, DrawError, Drawing, Results};
 use super::island::{Island, IslandState};
 use super::local::TURN_BUDGET;
 use super::shared::{Control, Shared};
@@ -80,8 +80,8 @@ impl RunOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The chain is wrong: all errors.
-    Chain(Vec<ChainError>),
+    /// The drawing is wrong: all errors.
+    Drawing(Vec<DrawError>),
     /// The graph is wrong: all errors.
     Graph(Vec<BuildError>),
     /// The system refused an actor.
@@ -97,7 +97,7 @@ impl fmt::Display for RunError {
             Ok(())
         }
         match self {
-            RunError::Chain(errors) => list(errors, f),
+            RunError::Drawing(errors) => list(errors, f),
             RunError::Graph(errors) => list(errors, f),
             RunError::Spawn(e) => write!(f, "{e}"),
         }
@@ -156,7 +156,7 @@ impl Chain {
         system: &ActorSystem,
         options: &RunOptions,
     ) -> Result<(Done<Value>, StreamHandle), RunError> {
-        let (built, done) = self.build(system.seed() ^ options.seed).map_err(RunError::Chain)?;
+        let (built, done) = self.build(system.seed() ^ options.seed).map_err(RunError::Drawing)?;
         Ok((done, start(built, system, options)?))
     }
 }
@@ -181,6 +181,21 @@ impl<M, F: Fn(&mut GraphBuilder) -> M> Graph<F> {
     ) -> Result<(M, StreamHandle), RunError> {
         let (built, mat) = self.build(system.seed() ^ options.seed).map_err(RunError::Graph)?;
         Ok((mat, start(built, system, options)?))
+    }
+}
+
+impl Drawing {
+    /// Runs the stream on a system.
+    ///
+    /// # Errors
+    /// If the drawing is wrong, a name is taken, or the system is stopping.
+    pub fn run_with(
+        &self,
+        system: &ActorSystem,
+        options: &RunOptions,
+    ) -> Result<(Results, StreamHandle), RunError> {
+        let (built, results) = self.build(system.seed() ^ options.seed).map_err(RunError::Drawing)?;
+        Ok((results, start(built, system, options)?))
     }
 }
 

@@ -30,8 +30,8 @@ mod shared;
 
 pub mod cell;
 pub mod graph;
-pub mod junctions;
 pub mod interpreter;
+pub mod junctions;
 pub mod ops;
 pub mod params;
 pub mod pipe;
@@ -48,13 +48,15 @@ mod debug;
 pub mod dsl;
 
 pub use blueprint::Built;
-pub use counts::{Activity, Counts, Drops, EdgeSnapshot, EdgeState, IslandSnapshot, StageSnapshot, StreamSnapshot};
+pub use counts::{
+    Activity, Counts, Drops, EdgeSnapshot, EdgeState, IslandSnapshot, StageSnapshot, StreamSnapshot,
+};
 pub use done::Done;
 pub use dsl::{Closed, Flow, Operators, Plan, Sink, SinkPlan, Source};
 pub use graph::{BuildError, Graph, GraphBuilder, InPort, OutPort};
 pub use handle::StreamHandle;
 pub use host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};
-pub use interpreter::{Chain, ChainError};
+pub use interpreter::{Chain, DrawError, Drawing, Results};
 pub use island::{Island, IslandState};
 pub use kernel::{Cx, Kernel, Sig, StageId};
 pub use local::LocalRun;

@@ -4,6 +4,7 @@
 //! attribute `work`: what one element costs, as CPU time (`work_ms`) or as a blocking call (`block_ms`).
 
 use super::boundary::CAPACITY_MAX;
+use super::interpreter::PORTS_MAX;
 use super::ops::compute::{FUNCTIONS, RULES};
 use super::ops::worked::Time;
 use super::params::{ParamKind, ParamSchema, Settings};
@@ -21,17 +22,29 @@ pub enum Role {
     Boundary,
     /// Last: one input `in`.
     Sink,
+    /// A junction: any number of wires into `in`, one output `out`.
+    FanIn,
+    /// A junction: one input `in`, any number of wires out of `out`.
+    FanOut,
 }
 
 impl Role {
-    /// Names its input ports.
-    pub fn inputs(self) -> &'static [&'static str] {
-        if self == Role::Source { &[] } else { &["in"] }
+    /// Says how many wires its port `in` takes.
+    pub fn inputs(self) -> usize {
+        match self {
+            Role::Source => 0,
+            Role::FanIn => PORTS_MAX,
+            _ => 1,
+        }
     }
 
-    /// Names its output ports.
-    pub fn outputs(self) -> &'static [&'static str] {
-        if self == Role::Sink { &[] } else { &["out"] }
+    /// Says how many wires its port `out` takes.
+    pub fn outputs(self) -> usize {
+        match self {
+            Role::Sink => 0,
+            Role::FanOut => PORTS_MAX,
+            _ => 1,
+        }
     }
 }
 
@@ -207,6 +220,44 @@ pub const OPERATORS: &[OpSchema] = &[
             int("capacity", 16, 1, RING_MAX, Yes, "elements in the ring, rounded up to a power of two"),
         ],
     ),
+    op(
+        "merge",
+        Role::FanIn,
+        "Emits the elements of all inputs, whoever has one; they take turns.",
+        &[
+            flag("eager", false, "completes with the first input, not with the last"),
+            flag("prefer_first", false, "as long as the first input has elements they go first"),
+        ],
+    ),
+    op("concat", Role::FanIn, "Emits all elements of the first input, then of the next.", &[]),
+    op(
+        "interleave",
+        Role::FanIn,
+        "Emits a segment of each input in turn.",
+        &[
+            int("segment", 1, 1, 1_000_000, No, "elements of one input in a row"),
+            flag("eager", false, "completes with the first input, not with the last"),
+        ],
+    ),
+    op(
+        "zip",
+        Role::FanIn,
+        "Emits one element of every input together; completes with the shortest.",
+        &[choice("join", &["sum", "list"], No, "what is made of them")],
+    ),
+    op(
+        "broadcast",
+        Role::FanOut,
+        "Emits every element on every output, at the pace of the slowest.",
+        &[flag("eager", false, "ends with the first output that leaves, not with the last")],
+    ),
+    op(
+        "balance",
+        Role::FanOut,
+        "Emits each element on the output that has been asking for the longest time.",
+        &[flag("wait_for_all", false, "begins when all outputs have asked")],
+    ),
+    op("partition", Role::FanOut, "Emits each number on the output number modulo the outputs.", &[]),
     op(
         "fold",
         Role::Sink,

@@ -142,7 +142,7 @@ impl<'a> Graph<'a> {
             settings: Params::resolve(&schema::SETTINGS, &self.doc.settings),
             nodes: nodes.into_iter().map(resolve).collect(),
             edges: self.doc.edges.iter().filter_map(|e| self.plan_edge(e, &place)).collect(),
-            chains: Vec::new(),
+            streams: Vec::new(),
             replies: Vec::new(),
         }
     }

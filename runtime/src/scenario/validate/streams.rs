@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::error::{DocError, Place};
-use super::super::plan::Plan;
+use super::super::plan::{Plan, StreamPlan};
 use super::super::schema::{Carries, Direction};
 
 /// The most implicit reply edges of a plan.
@@ -14,16 +14,24 @@ pub(super) fn check(plan: &mut Plan, errors: &mut Vec<DocError>) {
     settings(plan, errors);
     sizes(plan, errors);
     let wires = Wires::of(plan);
-    let heads: Vec<usize> = (0..plan.nodes.len()).filter(|&i| is_stream_source(plan, i)).collect();
-    plan.chains = heads.into_iter().map(|head| walk(head, &wires.next)).collect();
+    plan.streams = streams(plan, &wires);
     let mut reached = vec![false; plan.nodes.len()];
-    plan.chains.iter().flatten().for_each(|&i| reached[i] = true);
-    for i in (0..plan.nodes.len()).filter(|&i| wires.has_stream_input[i] && !reached[i]) {
+    plan.streams.iter().flat_map(|stream| &stream.nodes).for_each(|&i| reached[i] = true);
+    for i in (0..plan.nodes.len()).filter(|&i| !wires.before[i].is_empty() && !reached[i]) {
         if on_circle(i, &wires.next) {
-            let reason = "its stream is a circle: it has no source and no sink";
+            let reason = "its stream is a circle that no source feeds";
             errors
                 .push(DocError::new(Place::node(&plan.nodes[i].id), reason).mend("remove one of its edges"));
         }
+    }
+    for stream in &plan.streams {
+        let ends = |&&i: &&usize| wires.next[i].is_empty();
+        let circle = stream.nodes.iter().find(ends).is_none().then(|| stream.nodes[0]);
+        errors.extend(circle.map(|i| {
+            let reason = "its stream has no sink: elements go round for ever";
+            DocError::new(Place::node(&plan.nodes[i].id), reason)
+                .mend("lead a way out of the circle to a sink")
+        }));
     }
     circles_of_routers(plan, &wires, errors);
     plan.replies = replies(plan, &wires);
@@ -37,16 +45,17 @@ pub(super) fn check(plan: &mut Plan, errors: &mut Vec<DocError>) {
 struct Wires {
     /// Per node, where its message edges lead; the port `result` of a master is left out.
     messages: Vec<Vec<usize>>,
-    /// Per node, the next one of its stream; a node has one stream output at most.
-    next: Vec<Option<usize>>,
-    has_stream_input: Vec<bool>,
+    /// Per node, the next ones of its stream.
+    next: Vec<Vec<usize>>,
+    /// Per node, those of its stream that feed it.
+    before: Vec<Vec<usize>>,
 }
 
 impl Wires {
     fn of(plan: &Plan) -> Self {
         let n = plan.nodes.len();
         let mut wires =
-            Wires { messages: vec![Vec::new(); n], next: vec![None; n], has_stream_input: vec![false; n] };
+            Wires { messages: vec![Vec::new(); n], next: vec![Vec::new(); n], before: vec![Vec::new(); n] };
         for e in &plan.edges {
             match e.carries {
                 Carries::Message if matches!(e.from.1, "out" | "parts") => {
@@ -54,8 +63,8 @@ impl Wires {
                 }
                 Carries::Message => {}
                 Carries::Stream => {
-                    wires.next[e.from.0] = Some(e.to.0);
-                    wires.has_stream_input[e.to.0] = true;
+                    wires.next[e.from.0].push(e.to.0);
+                    wires.before[e.to.0].push(e.from.0);
                 }
             }
         }
@@ -87,23 +96,42 @@ fn is_stream_source(plan: &Plan, node: usize) -> bool {
     has(Direction::Out) && !has(Direction::In)
 }
 
-fn walk(head: usize, next: &[Option<usize>]) -> Vec<usize> {
-    let mut chain = vec![head];
-    let mut at = head;
-    while let Some(n) = next[at].filter(|_| chain.len() < next.len()) {
-        chain.push(n);
-        at = n;
+/// Finds what hangs together by stream edges, in the order of the first sources.
+fn streams(plan: &Plan, wires: &Wires) -> Vec<StreamPlan> {
+    let mut stream_of = vec![None; plan.nodes.len()];
+    let mut found: Vec<StreamPlan> = Vec::new();
+    for head in (0..plan.nodes.len()).filter(|&i| is_stream_source(plan, i)) {
+        if stream_of[head].is_some() {
+            continue;
+        }
+        let index = found.len();
+        let mut nodes = Vec::new();
+        // Downstream first, so that a chain is listed from its source to its sink.
+        let mut open = vec![head];
+        while let Some(at) = open.pop() {
+            if stream_of[at].replace(index).is_none() {
+                nodes.push(at);
+                open.extend(wires.before[at].iter().rev().chain(wires.next[at].iter().rev()));
+            }
+        }
+        found.push(StreamPlan { nodes, edges: Vec::new() });
     }
-    chain
+    for (i, edge) in plan.edges.iter().enumerate().filter(|(_, e)| e.carries == Carries::Stream) {
+        if let Some(stream) = stream_of[edge.from.0] {
+            found[stream].edges.push(i);
+        }
+    }
+    found
 }
 
-fn on_circle(start: usize, next: &[Option<usize>]) -> bool {
-    let mut at = next[start];
-    for _ in 0..next.len() {
-        match at {
-            Some(n) if n == start => return true,
-            Some(n) => at = next[n],
-            None => return false,
+fn on_circle(start: usize, next: &[Vec<usize>]) -> bool {
+    let (mut seen, mut open) = (BTreeSet::new(), next[start].clone());
+    while let Some(at) = open.pop() {
+        if at == start {
+            return true;
+        }
+        if seen.insert(at) {
+            open.extend(&next[at]);
         }
     }
     false

@@ -170,8 +170,7 @@ impl GraphBuilder {
         junction: J,
     ) -> (Vec<InPort<J::In>>, OutPort<J::Out>) {
         let inputs = Inputs::default().of::<J::In>(n);
-        let (ins, mut outs) =
-            self.junction(name, junction, inputs, (&numbered("in", n), &["out".into()]));
+        let (ins, mut outs) = self.junction(name, junction, inputs, (&numbered("in", n), &["out".into()]));
         (ins.into_iter().map(in_port).collect(), out_port(outs.remove(0)))
     }
 

@@ -85,7 +85,8 @@ impl Edge {
 
     /// Names it and gives what can be seen of it from outside.
     pub(crate) fn view(&mut self, name: Arc<str>) -> Arc<FusedView> {
-        self.view = Arc::new(FusedView(Mutex::new(EdgeSnapshot { name, capacity: 1, ..EdgeSnapshot::default() })));
+        self.view =
+            Arc::new(FusedView(Mutex::new(EdgeSnapshot { name, capacity: 1, ..EdgeSnapshot::default() })));
         self.view.clone()
     }
 

@@ -9,8 +9,8 @@
 //! I1 an element is emitted only where there is demand; each edge holds one, and a junction no more than it says.
 //! I2 after its end nothing of it is called.
 
-use super::edges::{Arrival, Edge, EdgeId};
 use super::FusedGraph;
+use super::edges::{Arrival, Edge, EdgeId};
 use super::node::{Home, Node};
 use crate::stream::counts::Counts;
 use crate::stream::host::Event;

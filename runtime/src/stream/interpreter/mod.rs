@@ -18,9 +18,12 @@
 //! It is linear; in a [`graph`](super::graph) a maximal run of linear stages is one `DynChain`, open at one end or both.
 
 pub(super) mod chain;
+pub(super) mod drawing;
 pub(super) mod dyn_cell;
+mod stage;
 
-pub use chain::{Chain, ChainError, STAGES_MAX};
+pub use chain::Chain;
+pub use drawing::{DrawError, Drawing, NODES_MAX, PORTS_MAX, Results, WIRES_MAX};
 pub use dyn_cell::{Chunk, DynCell, FromValue, IntoValue};
 
 use super::cell::{Answer, Step};
@@ -52,10 +55,9 @@ pub struct DynChain {
 impl DynChain {
     /// Makes a chain; the first stage is a source, or takes its elements from an edge.
     ///
-    /// # Panics
-    /// If there is no stage.
+    /// It has at least one stage.
     pub(crate) fn new(cells: Vec<Box<dyn DynCell>>, inlet: Option<EdgeId>) -> Self {
-        assert!(!cells.is_empty(), "a chain has at least one stage");
+        debug_assert!(!cells.is_empty(), "a chain has at least one stage");
         let external = (0..cells.len()).filter(|&i| cells[i].caps().external).collect();
         let (demand, chunk, whole) = (vec![false; cells.len()], Chunk::default(), inlet.is_none());
         DynChain { cells, demand, external, chunk, inlet, whole }

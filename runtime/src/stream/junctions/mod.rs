@@ -9,6 +9,7 @@ pub mod merge;
 pub mod partition;
 pub mod unzip;
 pub mod zip;
+pub mod zip_n;
 
 pub use balance::Balance;
 pub use broadcast::Broadcast;
@@ -18,3 +19,4 @@ pub use merge::Merge;
 pub use partition::Partition;
 pub use unzip::Unzip;
 pub use zip::ZipWith;
+pub use zip_n::ZipN;
