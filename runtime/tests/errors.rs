@@ -6,7 +6,8 @@ use std::time::Duration;
 use footlights::actor::{Actor, Context, Failure, Props, SpawnError};
 use footlights::pattern::{AskError, Reply, TaskError};
 use footlights::stream::{
-    Chain, DrawError, FeedError, OverflowStrategy, Params, RunError, RunOptions, Sink, Source, Value,
+    Chain, DrawError, FeedError, Graph, GraphError, OverflowStrategy, Params, RunError, RunOptions, Sink,
+    Source, Value,
 };
 use footlights::system::{ActorSystem, BuildError, DispatcherSettings};
 use footlights::testkit::Probe;
@@ -123,6 +124,9 @@ fn a_stream_that_cannot_start_says_why() {
     let system = stepper();
     let wrong = Chain::new().run_with(&system, &RunOptions::default());
     assert!(matches!(wrong, Err(RunError::Drawing(errors)) if errors.contains(&DrawError::NoSource)));
+    let loose = Graph::new(|g| drop(g.source("numbers", Source::range(0..3)))).run(&system);
+    let unconnected = GraphError::Unconnected { port: "numbers.out".into() };
+    assert!(matches!(loose, Err(RunError::Graph(errors)) if errors == [unconnected]));
     system.shutdown(SECOND).expect("nothing is in the way");
     let late = Source::range(0..3).to(Sink::fold(0, |sum, n| sum + n)).run(&system);
     assert!(matches!(late, Err(RunError::Spawn(SpawnError::ParentStopping))));

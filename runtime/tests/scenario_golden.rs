@@ -7,13 +7,14 @@ use footlights::scenario::{On, Run, validate};
 use footlights::time::Instant;
 use serde_json::{Map, Value, json};
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "boundary-and-buffer",
     "breathing-pool",
     "eight-routers",
     "junction-deciders",
     "let-it-crash",
     "mailbox-kinds",
+    "parallel-lanes",
     "restart-windows",
     "state-machine",
     "ten-million-messages",

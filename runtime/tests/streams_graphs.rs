@@ -5,7 +5,7 @@ use footlights::stream::junctions::{
     Balance, Broadcast, Concat, Interleave, Merge, Partition, Unzip, ZipWith,
 };
 use footlights::stream::{
-    BuildError, Built, Done, Flow, Graph, GraphBuilder, InPort, LocalRun, Operators, OutPort,
+    Built, Done, Flow, Graph, GraphBuilder, GraphError, InPort, LocalRun, Operators, OutPort,
     OverflowStrategy, Sink, Source, StreamError, StreamSnapshot, Time,
 };
 use std::time::Duration;
@@ -336,11 +336,11 @@ fn everything_that_is_wrong_with_a_graph_is_said_at_once() {
         drop((lost, port, outs, a, b));
     });
     let errors = graph.build(0).map(|_| ()).expect_err("nothing is wired");
-    let unconnected = |port: &str| BuildError::Unconnected { port: port.into() };
+    let unconnected = |port: &str| GraphError::Unconnected { port: port.into() };
     assert_eq!(
         errors,
         [
-            BuildError::DuplicateName { node: "split".into() },
+            GraphError::DuplicateName { node: "split".into() },
             unconnected("numbers.out"),
             unconnected("split.out0"),
             unconnected("split.out1"),

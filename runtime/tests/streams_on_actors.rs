@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use footlights::actor::{Actor, Context, Failure, Props};
+use footlights::stream::junctions::{Merge, Partition};
 use footlights::stream::{
-    Chain, Closed, DropReason, Feed, Job, Operators, OverflowStrategy, Params, RunOptions, Sink, Source,
-    StreamError, Time, Value,
+    Chain, Closed, DropReason, Feed, Flow, Graph, Job, Operators, OverflowStrategy, Params, RunOptions, Sink,
+    Source, StreamError, Time, Value,
 };
 use footlights::system::ActorSystem;
 use footlights::testkit::{on_each_dispatcher, on_steppers};
@@ -300,5 +301,28 @@ fn a_time_that_is_no_time_is_refused_and_the_stream_goes_on() {
         system.run_for(MS * 1_000);
         assert!(used() > before);
         handle.stop();
+    });
+}
+
+#[test]
+fn a_graph_with_junctions_is_its_list_model_on_every_dispatcher() {
+    let graph = Graph::new(|g| {
+        let numbers = g.source("numbers", Source::range(0..300));
+        let (port, ways) = g.fan_out("split", 3, Partition::new(|n: &i64| (*n % 3) as usize));
+        let (ins, out) = g.fan_in("join", 3, Merge::new());
+        g.wire(numbers, port);
+        for (i, (way, into)) in ways.into_iter().zip(ins).enumerate() {
+            let (a, b) = g.flow(&format!("lane{i}"), Flow::of::<i64>().map(|n| n * 2));
+            g.wire_async(way, a, 4);
+            g.wire_async(b, into, 4);
+        }
+        let (sums, done) = g.sink("sum", Sink::fold(0, |sum, n: i64| sum + n));
+        g.wire(out, sums);
+        done
+    });
+    on_each_dispatcher(|system| {
+        let (done, handle) = graph.run(system).expect("it starts");
+        assert_eq!(system.block_on(done), Ok((0..300).map(|n| n * 2).sum()));
+        assert_eq!(handle.snapshot().islands.len(), 5);
     });
 }

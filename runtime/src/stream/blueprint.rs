@@ -162,7 +162,7 @@ impl Builder {
         EdgeId(self.edges.len() - 1)
     }
 
-    /// Adds a junction; gives the edges into it and its outlets.
+    /// Adds a junction with ports of these names; gives the edges into it and its outlets.
     pub(crate) fn junction<J: Junction>(
         &mut self,
         name: &Arc<str>,
@@ -171,15 +171,13 @@ impl Builder {
         ports: (&[Arc<str>], &[Arc<str>]),
     ) -> (Vec<EdgeId>, Vec<Outlet>) {
         let (in_names, out_names) = ports;
-        let port = |port: &Arc<str>| -> Arc<str> { format!("{name}.{port}").into() };
         let ins: Vec<EdgeId> =
-            inputs.0.into_iter().zip(in_names).map(|(make, name)| self.edge(make, port(name))).collect();
+            inputs.0.into_iter().zip(in_names).map(|(make, port)| self.edge(make, port.clone())).collect();
         let tag = self.tag(name.clone(), true);
         let first = tag.id;
         let node = JunctionNode::new(junction, tag, ins.clone(), out_names.len());
-        let names: Vec<Arc<str>> = out_names.iter().map(port).collect();
-        let part = self.add(Box::new(node), Some(first), &names);
-        let outs = names.into_iter().enumerate();
+        let part = self.add(Box::new(node), Some(first), out_names);
+        let outs = out_names.iter().cloned().enumerate();
         (ins, outs.map(|(port, name)| Outlet { part, port, name }).collect())
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::blueprint::Built;
 use super::done::Done;
 use super::dsl::{Closed, Plan, SinkPlan};
-use super::graph::{BuildError, Graph, GraphBuilder};
+use super::graph::{Graph, GraphBuilder, GraphError};
 use super::handle::StreamHandle;
 use super::host::{Effort, Event, Host, Request, RequestKey, TimerKey};
 use super::interpreter::{Chain, DrawError, Drawing, Results};
@@ -83,7 +83,7 @@ pub enum RunError {
     /// The drawing is wrong: all errors.
     Drawing(Vec<DrawError>),
     /// The graph is wrong: all errors.
-    Graph(Vec<BuildError>),
+    Graph(Vec<GraphError>),
     /// The system refused an actor.
     Spawn(SpawnError),
 }

@@ -53,7 +53,7 @@ pub use counts::{
 };
 pub use done::Done;
 pub use dsl::{Closed, Flow, Operators, Plan, Sink, SinkPlan, Source};
-pub use graph::{BuildError, Graph, GraphBuilder, InPort, OutPort};
+pub use graph::{Graph, GraphBuilder, GraphError, InPort, OutPort};
 pub use handle::StreamHandle;
 pub use host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};
 pub use interpreter::{Chain, DrawError, Drawing, Results};

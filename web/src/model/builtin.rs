@@ -3,10 +3,11 @@
 use footlights::scenario::document::{Scenario, VERSION};
 
 /// Titles and texts, in the order of the picker; the first one is what a first visit shows.
-pub const ALL: [(&str, &str); 11] = [
+pub const ALL: [(&str, &str); 12] = [
     ("Let it crash", include_str!("../../scenarios/let-it-crash.json")),
     ("Ten million messages", include_str!("../../scenarios/ten-million-messages.json")),
     ("Boundary and buffer", include_str!("../../scenarios/boundary-and-buffer.json")),
+    ("Parallel lanes", include_str!("../../scenarios/parallel-lanes.json")),
     ("Three restart windows", include_str!("../../scenarios/restart-windows.json")),
     ("Eight routers, one uneven load", include_str!("../../scenarios/eight-routers.json")),
     ("A pool that breathes", include_str!("../../scenarios/breathing-pool.json")),

@@ -45,7 +45,7 @@ impl<T> fmt::Debug for OutPort<T> {
 /// A graph cannot be built: a port was left over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum BuildError {
+pub enum GraphError {
     /// Nothing is wired to a port.
     Unconnected {
         /// The node and its port, as `node.port`.
@@ -58,16 +58,16 @@ pub enum BuildError {
     },
 }
 
-impl fmt::Display for BuildError {
+impl fmt::Display for GraphError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BuildError::Unconnected { port } => write!(f, "{port}: nothing is wired to it"),
-            BuildError::DuplicateName { node } => write!(f, "{node}: two nodes have this name"),
+            GraphError::Unconnected { port } => write!(f, "{port}: nothing is wired to it"),
+            GraphError::DuplicateName { node } => write!(f, "{node}: two nodes have this name"),
         }
     }
 }
 
-impl std::error::Error for BuildError {}
+impl std::error::Error for GraphError {}
 
 /// Collects the nodes and wires of one graph.
 pub struct GraphBuilder {
@@ -101,8 +101,12 @@ impl<T: Send + 'static> Plan for InletPlan<T> {
     }
 }
 
-fn numbered(word: &str, n: usize) -> Vec<Arc<str>> {
-    (0..n).map(|i| format!("{word}{i}").into()).collect()
+fn numbered(node: &str, port: &str, n: usize) -> Vec<Arc<str>> {
+    (0..n).map(|i| format!("{node}.{port}{i}").into()).collect()
+}
+
+fn one(node: &str, port: &str) -> [Arc<str>; 1] {
+    [format!("{node}.{port}").into()]
 }
 
 fn in_port<T>(edge: EdgeId) -> InPort<T> {
@@ -170,7 +174,8 @@ impl GraphBuilder {
         junction: J,
     ) -> (Vec<InPort<J::In>>, OutPort<J::Out>) {
         let inputs = Inputs::default().of::<J::In>(n);
-        let (ins, mut outs) = self.junction(name, junction, inputs, (&numbered("in", n), &["out".into()]));
+        let (ins, mut outs) =
+            self.junction(name, junction, inputs, (&numbered(name, "in", n), &one(name, "out")));
         (ins.into_iter().map(in_port).collect(), out_port(outs.remove(0)))
     }
 
@@ -182,7 +187,8 @@ impl GraphBuilder {
         junction: J,
     ) -> (InPort<J::In>, Vec<OutPort<J::Out>>) {
         let inputs = Inputs::default().of::<J::In>(1);
-        let (ins, outs) = self.junction(name, junction, inputs, (&["in".into()], &numbered("out", n)));
+        let (ins, outs) =
+            self.junction(name, junction, inputs, (&one(name, "in"), &numbered(name, "out", n)));
         (in_port(ins[0]), outs.into_iter().map(out_port).collect())
     }
 
@@ -193,7 +199,8 @@ impl GraphBuilder {
         junction: J,
     ) -> (InPort<J::Left>, InPort<J::Right>, OutPort<J::Out>) {
         let inputs = Inputs::default().of::<J::Left>(1).of::<J::Right>(1);
-        let (ins, mut outs) = self.junction(name, junction, inputs, (&numbered("in", 2), &["out".into()]));
+        let (ins, mut outs) =
+            self.junction(name, junction, inputs, (&numbered(name, "in", 2), &one(name, "out")));
         (in_port(ins[0]), in_port(ins[1]), out_port(outs.remove(0)))
     }
 
@@ -204,7 +211,8 @@ impl GraphBuilder {
         junction: J,
     ) -> (InPort<J::In>, OutPort<J::Left>, OutPort<J::Right>) {
         let inputs = Inputs::default().of::<J::In>(1);
-        let (ins, mut outs) = self.junction(name, junction, inputs, (&["in".into()], &numbered("out", 2)));
+        let (ins, mut outs) =
+            self.junction(name, junction, inputs, (&one(name, "in"), &numbered(name, "out", 2)));
         let right = outs.remove(1);
         (in_port(ins[0]), out_port(outs.remove(0)), out_port(right))
     }
@@ -230,13 +238,13 @@ impl GraphBuilder {
         self.builder.wire(out, into.edge);
     }
 
-    fn finish(self) -> Result<Built, Vec<BuildError>> {
+    fn finish(self) -> Result<Built, Vec<GraphError>> {
         let mut names = self.names;
         names.sort();
         let twice = names.windows(2).filter(|pair| pair[0] == pair[1]);
-        let mut errors: Vec<BuildError> =
-            twice.map(|pair| BuildError::DuplicateName { node: pair[0].clone() }).collect();
-        errors.extend(self.builder.loose_ends().into_iter().map(|port| BuildError::Unconnected { port }));
+        let mut errors: Vec<GraphError> =
+            twice.map(|pair| GraphError::DuplicateName { node: pair[0].clone() }).collect();
+        errors.extend(self.builder.loose_ends().into_iter().map(|port| GraphError::Unconnected { port }));
         if errors.is_empty() { Ok(self.builder.finish()) } else { Err(errors) }
     }
 }
@@ -276,7 +284,7 @@ impl<M, F: Fn(&mut GraphBuilder) -> M> Graph<F> {
     ///
     /// # Errors
     /// Every port that nothing is wired to, and every name that two nodes have.
-    pub fn build(&self, seed: u64) -> Result<(Built, M), Vec<BuildError>> {
+    pub fn build(&self, seed: u64) -> Result<(Built, M), Vec<GraphError>> {
         let mut g = GraphBuilder::new(seed);
         let mat = (self.0)(&mut g);
         Ok((g.finish()?, mat))
