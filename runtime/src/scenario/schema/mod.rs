@@ -8,6 +8,7 @@
 //! It does not know positions, colours or locales; `title` and `doc` are the English texts.
 
 mod actors;
+mod derived;
 mod machine;
 mod param;
 mod routers;
@@ -159,7 +160,7 @@ impl Kind {
 /// assert_eq!(schema::kind("map").unwrap().family, schema::Family::Stream);
 /// ```
 pub fn kinds() -> impl Iterator<Item = &'static Kind> {
-    actors::KINDS.iter().chain(streams::KINDS.iter())
+    actors::KINDS.iter().chain(&streams::KINDS).chain(derived::KINDS.iter())
 }
 
 /// Finds a kind by its name in the document.

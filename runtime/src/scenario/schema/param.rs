@@ -281,7 +281,7 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
 
 /// Constructors and modifiers of the tables in this module's siblings.
 impl Param {
-    const fn new(
+    pub(super) const fn new(
         key: &'static str,
         title: &'static str,
         doc: &'static str,

@@ -1,4 +1,4 @@
-//! The stream operators.
+//! The stream operators whose forms have words of their own; the others are in `derived`.
 //!
 //! Kind names are those of the stream registry. A source has no input, a sink no output; a junction takes any number of
 //! wires at one of its ports, in the order in which they were drawn.
@@ -13,45 +13,33 @@ const COUNT_MAX: i64 = 1_000_000_000;
 const IN: Port = port("in", In, Stream, "elements from upstream");
 const OUT: Port = port("out", Out, Stream, "elements to downstream");
 
+pub(super) const SOURCE: &[Port] = &[OUT];
+pub(super) const FLOW: &[Port] = &[IN, OUT];
+pub(super) const SINK: &[Port] = &[IN];
+pub(super) const FAN_IN: &[Port] = &[IN.many(), OUT];
+pub(super) const FAN_OUT: &[Port] = &[IN, OUT.many()];
+
+/// Tells whether an operator has its kind here.
+pub(super) fn is_written(kind: &str) -> bool {
+    KINDS.iter().any(|k| k.name == kind)
+}
+
 const fn source(
     name: &'static str,
     title: &'static str,
     doc: &'static str,
     params: &'static [Param],
 ) -> Kind {
-    Kind { name, family: Family::Stream, title, doc, ports: &[OUT], params }
+    Kind { name, family: Family::Stream, title, doc, ports: SOURCE, params }
 }
 
 const fn flow(name: &'static str, title: &'static str, doc: &'static str, params: &'static [Param]) -> Kind {
-    Kind { name, family: Family::Stream, title, doc, ports: &[IN, OUT], params }
+    Kind { name, family: Family::Stream, title, doc, ports: FLOW, params }
 }
 
 const fn sink(name: &'static str, title: &'static str, doc: &'static str, params: &'static [Param]) -> Kind {
-    Kind { name, family: Family::Stream, title, doc, ports: &[IN], params }
+    Kind { name, family: Family::Stream, title, doc, ports: SINK, params }
 }
-
-const fn fan_in(
-    name: &'static str,
-    title: &'static str,
-    doc: &'static str,
-    params: &'static [Param],
-) -> Kind {
-    const INS: Port = IN.many();
-    Kind { name, family: Family::Stream, title, doc, ports: &[INS, OUT], params }
-}
-
-const fn fan_out(
-    name: &'static str,
-    title: &'static str,
-    doc: &'static str,
-    params: &'static [Param],
-) -> Kind {
-    const OUTS: Port = OUT.many();
-    Kind { name, family: Family::Stream, title, doc, ports: &[IN, OUTS], params }
-}
-
-const EAGER_END: Param =
-    Param::flag("eager", "Eager", false, "completes with the first input, not with the last");
 
 const WORK: Param = Param::millis("work_ms", "Work", (0.0, HOUR), 0.0, "CPU time per element").live().slider(
     0.0,
@@ -72,7 +60,7 @@ const fn count(
     Param::int(key, title, bounds, default, doc)
 }
 
-pub(super) static KINDS: [Kind; 20] = [
+pub(super) static KINDS: [Kind; 13] = [
     source(
         "range",
         "Range",
@@ -135,52 +123,6 @@ pub(super) static KINDS: [Kind; 20] = [
             .slider(1.0, 256.0, Scale::Log),
         ],
     ),
-    fan_in(
-        "merge",
-        "Merge",
-        "elements of all inputs, whoever has one; they take turns",
-        &[
-            EAGER_END,
-            Param::flag(
-                "prefer_first",
-                "Prefer first",
-                false,
-                "as long as the first input has elements they go first",
-            ),
-        ],
-    ),
-    fan_in("concat", "Concat", "all elements of the first input, then of the next", &[]),
-    fan_in(
-        "interleave",
-        "Interleave",
-        "a segment of each input in turn",
-        &[count("segment", "Segment", (1, 65_536), 1, "elements of one input in a row"), EAGER_END],
-    ),
-    fan_in(
-        "zip",
-        "Zip",
-        "one element of every input together; ends with the shortest",
-        &[Param::choice(
-            "join",
-            "Makes",
-            &[choice("sum", "Their sum"), choice("list", "A list")],
-            "sum",
-            "what is made of them",
-        )],
-    ),
-    fan_out(
-        "broadcast",
-        "Broadcast",
-        "every element to every output, at the pace of the slowest",
-        &[Param::flag("eager", "Eager", false, "ends with the first output that leaves, not with the last")],
-    ),
-    fan_out(
-        "balance",
-        "Balance",
-        "each element to the output that has been asking for the longest time",
-        &[Param::flag("wait_for_all", "Wait for all", false, "begins when all outputs have asked")],
-    ),
-    fan_out("partition", "Partition", "each number to the output number modulo the outputs", &[]),
     sink("fold", "Fold", "folds all elements into one result", &[FOLD_OP, WORK, BLOCK]),
     sink("for_each", "For each", "does something with each element", &[WORK, BLOCK]),
     sink("ignore", "Ignore", "takes and forgets each element", &[]),

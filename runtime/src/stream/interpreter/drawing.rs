@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::stage::{Stage, add_stage, check_stage, junction};
+use super::stage::{Stage, add_stage, check_stage};
 use crate::stream::blueprint::{Builder, Built, Outlet};
 use crate::stream::done::Done;
 use crate::stream::graph::EdgeId;
 use crate::stream::kernel::Cx;
 use crate::stream::ops::feed::Feed;
-use crate::stream::params::Params;
-use crate::stream::registry::Role;
+use crate::stream::params::{Params, Settings};
+use crate::stream::registry::{Role, find, junction};
 use crate::stream::signal::End;
 use crate::stream::value::Value;
 use crate::sync::Mutex;
@@ -280,7 +280,10 @@ impl Drawing {
         for (at, (name, stage)) in self.nodes.iter().enumerate().filter(|(_, (_, stage))| is_junction(stage))
         {
             let ports = (wiring.ins[at].len(), wiring.outs[at].len());
-            let (edges, outlets) = junction(&mut b, name, stage, ports);
+            let Stage::Op { kind, params } = stage else { continue };
+            let Some(op) = find(kind) else { continue };
+            let set = Settings { schema: op.params, params };
+            let (edges, outlets) = junction(&mut b, name, op, &set, ports);
             ins.insert(at, edges);
             outs.insert(at, outlets);
         }
