@@ -262,6 +262,11 @@ impl Worker {
         self.messages = self.messages.saturating_add(messages);
     }
 
+    /// The present activation is ended by its deadline: that counts as a full batch, so that what came from outside has its turn.
+    pub(crate) fn cut_short(&mut self) {
+        self.messages = self.throughput;
+    }
+
     /// Puts a task behind all others that are ready: if none of its own is, it looks at the injector next.
     pub(crate) fn put_back(&mut self, queues: &Queues, task: Task) {
         if queues.local[self.index].is_empty() && !queues.injector.is_empty() {
