@@ -39,8 +39,10 @@
 //! `-- --native [--workers 2] [--seconds 1]` measures; other people's work on the machine shows in the neighbour's waits.
 
 use std::error::Error;
+use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -284,35 +286,43 @@ pub(crate) fn run_native(out: &mut impl Write, workers: usize, span: Duration) -
 }
 
 const HELP: &str = "\
-usage: throughput                                     the tables of virtual time
-       throughput --native [--workers W] [--seconds S]   the same on W threads (default: the machine's cores),
-                                                      S seconds each, 1 to 60 (default 1)";
+usage: throughput                                        the tables of virtual time
+       throughput --native [--workers W] [--seconds S]   the same on W threads, S seconds each
 
+--workers W   1 to 64 (default: the machine's cores)
+--seconds S   1 to 60 (default: 1)";
+
+#[derive(Default)]
 struct Args {
     native: bool,
     help: bool,
-    workers: usize,
-    seconds: u64,
+    workers: Option<usize>,
+    seconds: Option<u64>,
+}
+
+/// Reads a number from 1 to `most`.
+fn number<T: FromStr + PartialOrd + From<u8> + fmt::Display>(text: &str, most: T) -> Result<T, String> {
+    match text.parse() {
+        Ok(number) if number >= T::from(1) && number <= most => Ok(number),
+        _ => Err(format!("choose 1 to {most}")),
+    }
 }
 
 fn parse() -> Result<Args, lexopt::Error> {
     use lexopt::prelude::{Long, Short, ValueExt};
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(64);
-    let mut args = Args { native: false, help: false, workers, seconds: 1 };
+    let mut args = Args::default();
     let mut parser = lexopt::Parser::from_env();
     while let Some(arg) = parser.next()? {
         match arg {
             Short('h') | Long("help") => args.help = true,
             Long("native") => args.native = true,
-            Long("workers") => args.workers = parser.value()?.parse()?,
-            Long("seconds") => {
-                args.seconds = parser.value()?.parse_with(|text| match text.parse() {
-                    Ok(seconds) if (1..=60).contains(&seconds) => Ok(seconds),
-                    _ => Err("choose 1 to 60"),
-                })?;
-            }
+            Long("workers") => args.workers = Some(parser.value()?.parse_with(|text| number(text, 64))?),
+            Long("seconds") => args.seconds = Some(parser.value()?.parse_with(|text| number(text, 60))?),
             other => return Err(other.unexpected()),
         }
+    }
+    if !args.native && (args.workers.is_some() || args.seconds.is_some()) {
+        return Err("--workers and --seconds go with --native".into());
     }
     Ok(args)
 }
@@ -322,7 +332,11 @@ fn start() -> Result<(), Box<dyn Error>> {
     let out = &mut std::io::stdout().lock();
     match args {
         Args { help: true, .. } => Ok(writeln!(out, "{HELP}")?),
-        Args { native: true, workers, seconds, .. } => run_native(out, workers, Duration::from_secs(seconds)),
+        Args { native: true, workers, seconds, .. } => {
+            let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(64);
+            let workers = workers.unwrap_or_else(cores);
+            run_native(out, workers, Duration::from_secs(seconds.unwrap_or(1)))
+        }
         Args { .. } => run(out),
     }
 }

@@ -1,6 +1,7 @@
 //! The examples print what their own pages say they print, and the services answer every request.
 
 #![cfg(not(target_family = "wasm"))]
+#![allow(clippy::duplicate_mod, reason = "the HTTP examples share a page, and each has it for itself")]
 
 use std::fs;
 use std::path::Path;
