@@ -132,46 +132,50 @@ fn in_a_hash_ring_a_member_is_known_by_its_path() {
 
 #[test]
 fn random_joins_and_leaves_lose_no_message() {
-    on_each_dispatcher(|system| {
-        let probe = Probe::new(system, "probe");
-        let router = group(system, Router::smallest_mailbox());
-        let mut rng = Rng::new(system.seed());
-        let (mut living, mut listed): (Vec<ActorRef<Job>>, BTreeSet<_>) = Default::default();
-        let mut sent = 0;
-        for n in 0..300 {
-            let picked = living.get(rng.below(living.len().max(1) as u64) as usize).cloned();
-            match (rng.below(8), picked) {
-                (0, _) | (_, None) => living.push(worker(system, &probe, &format!("w{n}"))),
-                (1, Some(actor)) => {
-                    register(system, &actor);
-                    listed.insert(actor.any().id());
-                }
-                (2, Some(actor)) => {
-                    let was = listed.remove(&actor.any().id());
-                    assert_eq!(system.receptionist().deregister(&key(), &actor), was);
-                }
-                (3, Some(actor)) => {
-                    listed.remove(&actor.any().id());
-                    living.retain(|known| *known != actor);
-                    actor.stop();
-                    wait_until(system, "the end of a member", || actor.is_closed());
-                }
-                (_, Some(_)) => {
-                    sent += 1;
-                    router.tell(Job::Say(sent));
-                }
+    on_each_dispatcher(|system| join_and_leave(system, Router::smallest_mailbox()));
+    on_each_dispatcher(|system| join_and_leave(system, Router::balancing()));
+    on_each_dispatcher(|system| join_and_leave(system, Router::consistent_hash(|_| Some(7))));
+}
+
+fn join_and_leave(system: &ActorSystem, router: Router<Job>) {
+    let probe = Probe::new(system, "probe");
+    let router = group(system, router);
+    let mut rng = Rng::new(system.seed());
+    let (mut living, mut listed): (Vec<ActorRef<Job>>, BTreeSet<_>) = Default::default();
+    let mut sent = 0;
+    for n in 0..300 {
+        let picked = living.get(rng.below(living.len().max(1) as u64) as usize).cloned();
+        match (rng.below(8), picked) {
+            (0, _) | (_, None) => living.push(worker(system, &probe, &format!("w{n}"))),
+            (1, Some(actor)) => {
+                register(system, &actor);
+                listed.insert(actor.any().id());
             }
-            let table: BTreeSet<_> =
-                router.routees().iter().filter(|r| !r.is_closed()).map(|r| r.any().id()).collect();
-            assert_eq!(table, listed, "after step {n}");
+            (2, Some(actor)) => {
+                let was = listed.remove(&actor.any().id());
+                assert_eq!(system.receptionist().deregister(&key(), &actor), was);
+            }
+            (3, Some(actor)) => {
+                listed.remove(&actor.any().id());
+                living.retain(|known| *known != actor);
+                actor.stop();
+                wait_until(system, "the end of a member", || actor.is_closed());
+            }
+            (_, Some(_)) => {
+                sent += 1;
+                router.tell(Job::Say(sent));
+            }
         }
-        rest(system);
-        let table: BTreeSet<_> = router.routees().iter().map(|r| r.any().id()).collect();
-        assert_eq!(table, listed);
-        let (said, lost) = (probe.take().len() as u64, system.ledger().dead_lettered);
-        assert_eq!(said + lost, u64::from(sent), "{said} said, {lost} dead letters");
-        assert!(said > 0);
-    });
+        let table: BTreeSet<_> =
+            router.routees().iter().filter(|r| !r.is_closed()).map(|r| r.any().id()).collect();
+        assert_eq!(table, listed, "after step {n}");
+    }
+    rest(system);
+    let table: BTreeSet<_> = router.routees().iter().map(|r| r.any().id()).collect();
+    assert_eq!(table, listed);
+    let (said, lost) = (probe.take().len() as u64, system.ledger().dead_lettered);
+    assert_eq!(said + lost, u64::from(sent), "{said} said, {lost} dead letters");
+    assert!(said > 0);
 }
 
 /// Registers, says something by the group that it belongs to, and leaves: by the receptionist, or by its end.

@@ -62,7 +62,12 @@ impl<M: Send + 'static> Table<M> {
             self.record(EventKind::Sent { message: id, from: shared.log.current(), visible_at: at });
         }
         match feed.push(Envelope { item: Item::Message(message), id, at }) {
-            Fed::Taken => {}
+            Fed::Taken => {
+                // The last routee of a group may have left after the look above, and given up what was there then.
+                if self.get().len() == 0 && !self.accepts() {
+                    self.give_up();
+                }
+            }
             Fed::Closed(envelope) => return Err(into_message(envelope)),
             Fed::Full(envelope) => self.refuse(into_message(envelope), id),
             Fed::Evicted(envelope) => {
