@@ -34,6 +34,12 @@ pub struct Line {
     /// Resident bytes for each of what was counted, where the workload is about that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_each: Option<u64>,
+    /// Resident bytes of the process at the end of the run, where the workload is about memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resident_bytes: Option<u64>,
+    /// The most that the process has had resident so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<u64>,
 }
 
 impl Line {
@@ -51,7 +57,9 @@ impl Line {
             throughput: setup.throughput,
             round,
             cpu_secs: outcome.took.cpu.map(|cpu| micros(cpu.as_secs_f64())),
-            bytes_each: outcome.bytes_each,
+            bytes_each: outcome.memory.map(|memory| memory.each),
+            resident_bytes: outcome.memory.map(|memory| memory.resident),
+            peak_bytes: outcome.memory.map(|memory| memory.peak),
         }
     }
 
@@ -143,7 +151,7 @@ mod tests {
         let outcome = Outcome {
             n: 10_000_000,
             took: Took { wall: Duration::from_nanos(123_400_000), cpu: None },
-            bytes_each: None,
+            memory: None,
         };
         assert_eq!(
             Line::new(workload, &setup, outcome, 1).to_json(),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::machine::Machine;
 use crate::report::{Line, Summary, grouped};
-use crate::workloads::{Setup, Workload, Wrong};
+use crate::workloads::{Memory, Setup, Workload, Wrong};
 
 /// The warm-up's part of the size.
 const WARM_UP: u64 = 10;
@@ -59,7 +59,7 @@ pub fn rounds(
     progress(words, &format!("{what}: warm-up"))?;
     let warm_up = Setup { n: (setup.n / WARM_UP).max(1), ..setup.clone() };
     (workload.run)(&warm_up).map_err(RoundsError::Wrong)?;
-    let (mut rates, mut cpu, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rates, mut cpu, mut memory) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=rounds {
         progress(words, &format!("{what}: round {round} of {rounds}"))?;
         let outcome = (workload.run)(setup).map_err(RoundsError::Wrong)?;
@@ -71,10 +71,10 @@ pub fn rounds(
         rates.push(line.per_sec);
         // In picoseconds, so that whole numbers will do.
         cpu.extend(line.cpu_secs.map(|secs| (secs * 1e12 / line.n as f64) as u64));
-        bytes.extend(line.bytes_each);
+        memory.extend(outcome.memory);
     }
     if reader != Reader::Program {
-        sum_up(words, &what, workload.unit, &rates, &cpu, &bytes)?;
+        sum_up(words, &what, workload.unit, &rates, &cpu, &memory)?;
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ fn sum_up(
     unit: &str,
     rates: &[u64],
     cpu: &[u64],
-    bytes: &[u64],
+    memory: &[Memory],
 ) -> io::Result<()> {
     if let Some(rates) = Summary::of(rates) {
         writeln!(words, "{what}: {}", rates.to_text(unit))?;
@@ -94,9 +94,12 @@ fn sum_up(
         let [median, min, max] = [cpu.median, cpu.min, cpu.max].map(|ps| ps as f64 / 1e3);
         writeln!(words, "{what}: {median:.1} ns of processor time each, min {min:.1}, max {max:.1}")?;
     }
-    if let Some(bytes) = Summary::of(bytes) {
+    let each: Vec<u64> = memory.iter().map(|memory| memory.each).collect();
+    if let (Some(bytes), Some(last)) = (Summary::of(&each), memory.last()) {
         let [median, min, max] = [bytes.median, bytes.min, bytes.max].map(grouped);
         writeln!(words, "{what}: {median} bytes each, min {min}, max {max}")?;
+        let [resident, peak] = [last.resident, last.peak].map(|bytes| bytes as f64 / (1 << 20) as f64);
+        writeln!(words, "{what}: {resident:.1} MiB resident at the end, {peak:.1} MiB at most")?;
     }
     Ok(())
 }

@@ -73,6 +73,22 @@ fn every_workload_runs_by_id_and_by_name() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn workloads_of_memory_tell_what_was_resident_and_the_peak() {
+    for name in ["W5", "idle-actors"] {
+        let output = bench(&format!("run {name} --n 2000"));
+        assert!(output.status.success(), "{output:?}");
+        let line: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("it is JSON");
+        let bytes = |key: &str| line[key].as_u64().unwrap_or_else(|| panic!("{name} tells {key}: {line}"));
+        assert!(
+            bytes("peak_bytes") >= bytes("resident_bytes") && bytes("resident_bytes") > 1 << 20,
+            "{line}"
+        );
+        assert!(stderr(&output).contains(" MiB resident at the end, "), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn an_unknown_workload_is_answered_with_the_known_ones() {
     let text = complaint("run W77");
     assert!(text.contains("W77") && text.contains("W1 (pingpong-pairs)"), "{text}");

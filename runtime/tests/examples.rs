@@ -1,6 +1,7 @@
 //! The examples print what their own pages say they print, and the services answer every request.
 
 #![cfg(not(target_family = "wasm"))]
+#![allow(clippy::duplicate_mod, reason = "the HTTP examples share a page, and each has it for itself")]
 
 use std::fs;
 use std::path::Path;
@@ -21,6 +22,13 @@ mod job;
 #[allow(dead_code, reason = "an example's main is not called here")]
 #[path = "../examples/routers.rs"]
 mod routers;
+
+#[allow(dead_code, reason = "an example's main is not called here")]
+#[path = "../examples/throughput.rs"]
+mod throughput;
+#[allow(dead_code, reason = "an example's main is not called here")]
+#[path = "../examples/translation.rs"]
+mod translation;
 
 /// Gives what the page of an example shows behind its `$ cargo run` line.
 fn expected(example: &str) -> String {
@@ -70,4 +78,36 @@ fn junctions_answer_every_request_in_every_step() {
         let load = junctions::measure(step, 2, 3, 4).expect("it serves on the loopback interface");
         assert_eq!((load.latencies.len(), load.errors.len()), (12, 0), "step {step}: {:?}", load.errors);
     }
+}
+
+#[test]
+fn throughput_prints_its_tables() {
+    assert_prints("throughput", |out| throughput::run(out).expect("it runs"));
+}
+
+#[test]
+fn throughput_plays_on_threads_too() {
+    let mut printed = Vec::new();
+    throughput::run_native(&mut printed, 2, std::time::Duration::from_millis(20)).expect("it runs");
+    let printed = String::from_utf8(printed).expect("examples print text");
+    let (titles, rows) = (3 * 2, 5 + 4 + 7);
+    assert_eq!(printed.lines().count(), titles + rows, "a row for each setting:\n{printed}");
+}
+
+#[test]
+fn translations_are_answered_in_both_variants_and_nobody_is_left() {
+    for variant in [translation::Variant::Blocking, translation::Variant::Aggregator] {
+        let measured = translation::measure(variant, 2, 2, 0).expect("it serves on the loopback interface");
+        let load = &measured.load;
+        assert_eq!((load.latencies.len(), load.errors.len()), (4, 0), "{variant}: {:?}", load.errors);
+        assert_eq!((measured.threads, measured.left), (8, 0), "{variant}");
+    }
+}
+
+#[test]
+fn a_translation_whose_part_is_lost_is_an_error_and_no_aggregator_is_left() {
+    let measured = translation::measure(translation::Variant::Aggregator, 1, 1, 1).expect("it serves");
+    assert_eq!((measured.load.latencies.len(), measured.load.errors.len()), (0, 1));
+    assert!(measured.load.errors[0].contains("504"), "{:?}", measured.load.errors);
+    assert_eq!(measured.left, 0);
 }

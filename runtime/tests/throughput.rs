@@ -74,10 +74,15 @@ struct Measured {
 }
 
 fn measure(throughput: u32) -> Measured {
+    measure_with(throughput, Duration::ZERO)
+}
+
+fn measure_with(throughput: u32, deadline: Duration) -> Measured {
     let system = ActorSystem::builder("a4")
         .stepper()
         .workers(1)
         .throughput(throughput)
+        .throughput_deadline(deadline)
         .costs(CostModel::dispatch_2012())
         .log(Level::Off)
         .build()
@@ -145,4 +150,61 @@ fn a4_four_times_the_throughput_moves_two_and_a_half_times_as_much() {
     assert_eq!(moved(5), Duration::from_nanos(400 * 9_600 + 2_000 * 480));
     assert_eq!(moved(20), Duration::from_nanos(100 * 9_600 + 2_000 * 480));
     assert_eq!(moved(5) * 2, moved(20) * 5);
+}
+
+#[test]
+fn a5_a_deadline_bounds_what_a_neighbour_waits_for() {
+    let deadline = |micros| measure_with(200, Duration::from_micros(micros));
+    let all: Vec<(u64, Measured)> = [0, 50, 20, 10].map(|micros| (micros, deadline(micros))).into();
+    println!("deadline  messages/s  neighbour's wait: median, p99");
+    for (micros, m) in &all {
+        println!("{micros:>5} µs {:>11} {:>17?} {:>9?}", m.per_second, m.median, m.p99);
+    }
+    for pair in all.windows(2) {
+        let ((_, long), (micros, short)) = (&pair[0], &pair[1]);
+        assert!(long.per_second > short.per_second, "{micros} µs: the rate falls");
+        assert!(long.p99 > short.p99, "{micros} µs: the neighbour waits less");
+    }
+    // The clock is read after every 16 messages: 17.28 µs, 24.96 µs, and so on; then the neighbour has its turn.
+    for (micros, m) in &all[1..] {
+        let looks =
+            (1..).find(|looks| 9_600 + looks * 16 * 480 >= micros * 1_000).expect("some look is the last");
+        let batch = Duration::from_nanos(9_600 + looks * 16 * 480);
+        assert!(m.p99 <= batch + Duration::from_nanos(9_600 + 480), "{micros} µs: {:?}", m.p99);
+    }
+}
+
+/// Plays with two balls for each player on four workers, until everybody has had several turns; gives messages a second.
+fn rate_of(actors: u32) -> u64 {
+    let builder = ActorSystem::builder("a6").stepper().workers(4).throughput(200);
+    let system = builder.costs(CostModel::dispatch_2012()).log(Level::Off).build().expect("good settings");
+    let player = || system.spawn("", Props::new(|| Player { other: None })).expect("a child");
+    for _ in 0..actors / 2 {
+        let (a, b) = (player(), player());
+        a.tell(Play::Against(b.clone()));
+        b.tell(Play::Against(a.clone()));
+        (0..2).for_each(|_| [&a, &b].iter().for_each(|player| player.tell(Play::Ball)));
+    }
+    let span = (SPAN / 8).max(actors * Duration::from_micros(4));
+    system.run_for(2 * span);
+    let before = system.ledger().handled;
+    system.run_for(span);
+    let handled = system.ledger().handled - before;
+    handled * 1_000_000_000 / u64::try_from(span.as_nanos()).expect("a small number")
+}
+
+#[test]
+fn a6_more_actors_than_workers_move_neither_more_nor_less() {
+    let all: Vec<(u32, u64)> =
+        [2, 4, 8, 16, 100, 1_000, 10_000].map(|actors| (actors, rate_of(actors))).into();
+    println!("{all:?}");
+    assert!(
+        all[0].1 < all[1].1 && all[1].1 < all[2].1,
+        "two and four do not keep four workers busy: {all:?}"
+    );
+    // A pair's four balls travel together: an activation for four messages, on four workers.
+    let ideal = 4 * 4 * 1_000_000_000 / (9_600 + 4 * 480);
+    for (actors, rate) in &all[2..] {
+        assert!((ideal * 97 / 100..=ideal * 101 / 100).contains(rate), "{actors}: {rate} of {ideal}");
+    }
 }

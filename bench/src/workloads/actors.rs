@@ -69,5 +69,5 @@ pub(super) fn outcome(what: &str, expected: u64, counted: u64, n: u64, took: Too
     if expected != counted {
         return Err(Wrong(format!("{what} should be {expected}, and is {counted}")));
     }
-    Ok(Outcome { n, took, bytes_each: None })
+    Ok(Outcome { n, took, memory: None })
 }

@@ -8,7 +8,7 @@ use footlights::actor::{Actor, Context, Failure, Props};
 
 use super::actors::{await_quiet, check, system};
 use super::stopwatch::Stopwatch;
-use super::{Outcome, Param, Setup, Workload, Wrong, memory};
+use super::{Memory, Outcome, Param, Setup, Workload, Wrong, memory};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "IDLE",
@@ -51,7 +51,7 @@ fn run(setup: &Setup) -> Result<Outcome, Wrong> {
         actors.iter().for_each(|actor| actor.tell(number));
     }
     await_quiet(&system)?;
-    let bytes = memory::resident().zip(baseline).map(|(now, before)| now.saturating_sub(before));
+    let memory = Memory::look(baseline, n);
     check(&system, n * told)?;
-    Ok(Outcome { bytes_each: bytes.map(|bytes| bytes / n.max(1)), n, took })
+    Ok(Outcome { memory, n, took })
 }

@@ -19,6 +19,7 @@ mod w5_create;
 use std::fmt;
 use std::ops::RangeInclusive;
 
+pub use memory::Memory;
 pub use stopwatch::Took;
 
 /// A workload: what it is, its sizes, and how to run it once.
@@ -73,8 +74,8 @@ pub struct Outcome {
     pub n: u64,
     /// What it took, from the first message to the last.
     pub took: Took,
-    /// Resident bytes for each, where that is what the workload is about and the system tells.
-    pub bytes_each: Option<u64>,
+    /// Memory, where that is what the workload is about and the system tells.
+    pub memory: Option<Memory>,
 }
 
 /// Says why a run gave no number.

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 use footlights::actor::{Actor, Context, Failure, Props};
 
 use super::actors::{check, outcome, system, timed};
-use super::{Outcome, Param, Setup, Workload, Wrong, memory};
+use super::{Memory, Outcome, Param, Setup, Workload, Wrong, memory};
 
 pub(super) const WORKLOAD: Workload = Workload {
     id: "W5",
@@ -94,7 +94,6 @@ fn run(setup: &Setup) -> Result<Outcome, Wrong> {
     let ([ended], took) = timed(&system, || parent.tell(ToParent::Make), &results, 1)?;
     // Each actor's message, its notice, and the order to begin.
     check(&system, 2 * n + 1)?;
-    let left = memory::resident().zip(baseline).map(|(now, before)| now.saturating_sub(before));
     let counted = outcome("the actors that ended", n, ended, n, took)?;
-    Ok(Outcome { bytes_each: left.map(|bytes| bytes / n.max(1)), ..counted })
+    Ok(Outcome { memory: Memory::look(baseline, n), ..counted })
 }

@@ -77,9 +77,10 @@ impl Load {
         self.latencies.len() as f64 / self.took.as_secs_f64().max(1e-9)
     }
 
-    fn percentile(&self, percent: usize) -> Duration {
-        let last = self.latencies.len().saturating_sub(1);
-        self.latencies.get(last * percent / 100).copied().unwrap_or_default()
+    /// Gives the latency that so many of a hundred requests kept to; of few requests the longest ones.
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
+        let rank = (self.latencies.len() * percent).div_ceil(100);
+        self.latencies.get(rank.saturating_sub(1)).copied().unwrap_or_default()
     }
 }
 

@@ -9,6 +9,7 @@
 //!    message that it was woken for passes the wake-up on ([`Feed::pass_on`]).
 //! I3 a message in the feed is in the books of the feed's owner; from [`Post::take_fed`] on it is in those of the taker.
 //! I4 an actor takes from one feed at most.
+//! I5 a feed holds no more messages than its capacity, whatever door they came by.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -104,8 +105,28 @@ impl<M: Send + 'static> Post<M> {
     }
 }
 
+/// Which message a full feed gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GivesUp {
+    Newest,
+    Oldest,
+}
+
+/// What a push into a feed has done.
+pub(crate) enum Fed<T> {
+    Taken,
+    /// It was taken, and this one had to go for it.
+    Evicted(T),
+    /// There is no room for it.
+    Full(T),
+    /// The feed takes no more.
+    Closed(T),
+}
+
 /// One queue for many actors.
 pub(crate) struct Feed<M: Send + 'static> {
+    capacity: usize,
+    gives_up: GivesUp,
     inner: Mutex<Inner<M>>,
 }
 
@@ -139,7 +160,8 @@ impl<M: Send + 'static> Inner<M> {
 }
 
 impl<M: Send + 'static> Feed<M> {
-    pub(crate) fn new() -> Self {
+    /// Makes a feed of so many messages at most, and one at least.
+    pub(crate) fn new(capacity: usize, gives_up: GivesUp) -> Self {
         let inner = Inner {
             queue: VecDeque::new(),
             parked: BTreeMap::new(),
@@ -148,20 +170,26 @@ impl<M: Send + 'static> Feed<M> {
             closed: false,
             on_empty: None,
         };
-        Feed { inner: Mutex::new(inner) }
+        Feed { capacity: capacity.max(1), gives_up, inner: Mutex::new(inner) }
     }
 
-    /// Puts a message at the end and wakes whoever has been free longest; gives it back if the feed is closed.
-    pub(crate) fn push(&self, envelope: Envelope<Item<M>>) -> Result<(), Envelope<Item<M>>> {
-        {
+    /// Puts a message at the end, if there is room or one that goes for it, and wakes whoever has been free longest.
+    pub(crate) fn push(&self, envelope: Envelope<Item<M>>) -> Fed<Envelope<Item<M>>> {
+        let evicted = {
             let mut inner = self.inner.lock();
             if inner.closed {
-                return Err(envelope);
+                return Fed::Closed(envelope);
             }
+            let full = inner.queue.len() >= self.capacity;
+            if full && self.gives_up == GivesUp::Newest {
+                return Fed::Full(envelope);
+            }
+            let evicted = if full { inner.queue.pop_front() } else { None };
             inner.queue.push_back(envelope);
-        }
+            evicted
+        };
         self.pass_on();
-        Ok(())
+        evicted.map_or(Fed::Taken, Fed::Evicted)
     }
 
     /// Wakes a parked actor if there is work for one.

@@ -188,8 +188,13 @@ impl Crew {
             run.limit = piece;
             let next = task.clone().run(run);
             left -= piece - run.limit;
-            if next != Next::More || left == 0 || core.now() >= end {
+            if next != Next::More || left == 0 {
                 run.limit = left;
+                return next;
+            }
+            if core.now() >= end {
+                run.limit = left;
+                run.worker.cut_short();
                 return next;
             }
             run.fresh = false;

@@ -96,7 +96,12 @@ impl VirtualWorker {
             Next::Idle => {}
             Next::Busy => self.held = Some(activation),
             Next::More if activation.may_go_on(team, now) => self.current = Some(activation),
-            Next::More | Next::Yield => self.worker.put_back(&team.queues, activation.task),
+            Next::More | Next::Yield => {
+                if next == Next::More && activation.turns < team.throughput {
+                    self.worker.cut_short();
+                }
+                self.worker.put_back(&team.queues, activation.task);
+            }
         }
         team.queues.seats[index].set_running(self.is_busy());
     }

@@ -2,8 +2,8 @@
 //!
 //! Order of search: the slot, the ring, the injector, and the other workers' rings, oldest first, half of a ring at a time;
 //! last their slots. While there is work of its own a worker *looks around* now and then: after [`LOOK_EVERY`] activations,
-//! or a throughput of messages, it takes its share of the injector; every [`LOOK_EVERY`] activations it takes one task from
-//! a ring that is longer than its own by two or more.
+//! or a throughput of messages, or a batch that its deadline ended, it takes its share of the injector; every [`LOOK_EVERY`]
+//! activations it takes one task from a ring that is longer than its own by two or more.
 //! I1 at most [`LIFO_RUNS`] tasks of the slot run in a row while others wait; the next one goes behind those.
 //! I2 on one worker nobody is ready for longer than two batches of each other task, if those do not wake each other anew.
 //! I3 a worker runs tasks of its own team only.
@@ -260,6 +260,11 @@ impl Worker {
     /// Counts messages of the present activation.
     pub(crate) fn handled(&mut self, messages: u32) {
         self.messages = self.messages.saturating_add(messages);
+    }
+
+    /// The present activation is ended by its deadline: that counts as a full batch, so that what came from outside has its turn.
+    pub(crate) fn cut_short(&mut self) {
+        self.messages = self.throughput;
     }
 
     /// Puts a task behind all others that are ready: if none of its own is, it looks at the injector next.

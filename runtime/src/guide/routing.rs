@@ -38,3 +38,8 @@
 //!
 //! The routees of a *pool* are the router's children; those of a *group* live elsewhere. A pool replaces who has ended, may be
 //! resized by hand or by a resizer, and lets a routee finish its work before it goes.
+//! A group is a list of references, or follows a [`ServiceKey`](crate::pattern::ServiceKey): who registers with the receptionist is
+//! a routee, who stops is none any more ([`Router::group_of`](crate::routing::Router::group_of)).
+//!
+//! The queue of a balancing router may have a bound ([`Router::balancing_bounded`](crate::routing::Router::balancing_bounded)); the
+//! mailboxes of all other routees have their own.

@@ -4,6 +4,7 @@
 //! I2 a subscriber gets the present listing at once, and then one per change, in the order of the changes.
 //! I3 listings name the actors in the order of their registration.
 //! I4 no user code runs under a lock: changes are written down in order, and one caller at a time carries them out.
+//! I5 a follower (a router's table) is told by whoever made the change, before that call returns.
 //! A listing that a full mailbox refuses is gone, as any message; the next one is complete again.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,6 +13,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Weak};
 
 use super::SystemHandle;
+use crate::actor::cell::AnyCell;
 use crate::actor::failure::catch;
 use crate::actor::groups::{Group, JoinError, join, may_join};
 use crate::actor::shared::Shared;
@@ -85,6 +87,10 @@ type Deliver<M> = dyn Fn(Listing<M>) + Send + Sync;
 /// A change that is written down: what to tell, and whom.
 type News<M> = (Listing<M>, Vec<Arc<Deliver<M>>>);
 
+/// Follows a service without a mailbox in between (I5). Changes made at once may be told in any order: the number is higher
+/// for the newer listing, and 1 at least.
+pub(crate) type Follow<M> = dyn Fn(u64, &[ActorRef<M>]) + Send + Sync;
+
 /// The services whose actors understand `M`.
 struct Services<M: Send + 'static> {
     shared: Weak<Shared>,
@@ -94,6 +100,9 @@ struct Services<M: Send + 'static> {
 struct Service<M: Send + 'static> {
     actors: Vec<ActorRef<M>>,
     subscribers: Vec<(ActorId, Arc<Deliver<M>>)>,
+    followers: Vec<(ActorId, Arc<Follow<M>>)>,
+    /// The number of the present listing.
+    number: u64,
     news: VecDeque<News<M>>,
     telling: bool,
     group: Arc<dyn Group>,
@@ -110,12 +119,26 @@ impl<M: Send + 'static> Service<M> {
         self.subscribers.extract_if(.., |(known, _)| *known == actor).collect()
     }
 
+    /// Takes out a follower, to be dropped outside of the lock.
+    fn lose(&mut self, actor: ActorId) -> Vec<(ActorId, Arc<Follow<M>>)> {
+        self.followers.extract_if(.., |(known, _)| *known == actor).collect()
+    }
+
+    /// Is true if the actor is listed here, or is told of changes.
+    fn concerns(&self, actor: ActorId) -> bool {
+        self.actors.iter().any(|known| known.id() == actor)
+            || self.subscribers.iter().any(|(known, _)| *known == actor)
+            || self.followers.iter().any(|(known, _)| *known == actor)
+    }
+
     fn is_empty(&self) -> bool {
-        self.actors.is_empty() && self.subscribers.is_empty() && self.news.is_empty() && !self.telling
+        let nobody = self.actors.is_empty() && self.subscribers.is_empty() && self.followers.is_empty();
+        nobody && self.news.is_empty() && !self.telling
     }
 
     /// Writes a change down for all subscribers.
     fn changed(&mut self, name: &Arc<str>) {
+        self.number += 1;
         if !self.subscribers.is_empty() {
             let to = self.subscribers.iter().map(|(_, deliver)| deliver.clone()).collect();
             self.news.push_back((self.listing(name), to));
@@ -146,7 +169,7 @@ impl<M: Send + 'static> Group for Membership<M> {
         let Some(services) = self.services.upgrade() else { return };
         let gone = services.change(&self.name, |shared, service| {
             service.remove(shared, &self.name, actor);
-            service.deafen(actor)
+            (service.deafen(actor), service.lose(actor))
         });
         drop(gone);
     }
@@ -165,18 +188,27 @@ impl<M: Send + 'static> Services<M> {
         change: impl FnOnce(&Shared, &mut Service<M>) -> T,
     ) -> Option<T> {
         let shared = self.shared.upgrade()?;
-        let changed = {
+        let (changed, followed) = {
             let mut by_name = self.by_name.lock();
             let services = Arc::downgrade(self);
             let service = by_name.entry(name.clone()).or_insert_with(|| Service {
                 actors: Vec::new(),
                 subscribers: Vec::new(),
+                followers: Vec::new(),
+                number: 1,
                 news: VecDeque::new(),
                 telling: false,
                 group: Arc::new(Membership { services, name: name.clone() }),
             });
-            change(&shared, service)
+            let before = service.number;
+            let changed = change(&shared, service);
+            let follow = service.number > before && !service.followers.is_empty();
+            let listed = follow.then(|| (service.number, service.actors.clone(), service.followers.clone()));
+            (changed, listed)
         };
+        if let Some((number, actors, followers)) = followed {
+            followers.iter().for_each(|(_, follow)| follow(number, &actors));
+        }
         self.tell(name);
         Some(changed)
     }
@@ -260,10 +292,11 @@ impl Receptionist {
     /// Takes `actor` off the list; false if it was not on it.
     pub fn deregister<M: Send + 'static>(&self, key: &ServiceKey<M>, actor: &ActorRef<M>) -> bool {
         let change = |shared: &Shared, service: &mut Service<M>| {
-            if !service.subscribers.iter().any(|(known, _)| *known == actor.id()) {
+            let removed = service.remove(shared, &key.name, actor.id());
+            if !service.concerns(actor.id()) {
                 self.0.0.groups.forget(actor.id(), &service.group);
             }
-            service.remove(shared, &key.name, actor.id())
+            removed
         };
         Services::of(&self.0.0).change(&key.name, change).unwrap_or(false)
     }
@@ -306,7 +339,7 @@ impl Receptionist {
     pub fn unsubscribe<M: Send + 'static>(&self, key: &ServiceKey<M>, actor: &AnyRef) -> bool {
         let change = |_: &Shared, service: &mut Service<M>| {
             let gone = service.deafen(actor.id());
-            if !service.actors.iter().any(|known| known.id() == actor.id()) {
+            if !service.concerns(actor.id()) {
                 self.0.0.groups.forget(actor.id(), &service.group);
             }
             gone
@@ -314,6 +347,23 @@ impl Receptionist {
         let gone = Services::of(&self.0.0).change(&key.name, change);
         gone.is_some_and(|gone| !gone.is_empty())
     }
+}
+
+/// Has `follow` told the listing of `key` now, and every change from now on until `actor` stops.
+pub(crate) fn follow<M: Send + 'static>(
+    shared: &Arc<Shared>,
+    key: &ServiceKey<M>,
+    actor: &dyn AnyCell,
+    follow: Arc<Follow<M>>,
+) -> Result<(), JoinError> {
+    let told = follow.clone();
+    let begun = Services::of(shared).change(&key.name, |_, service| {
+        service.followers.push((actor.head().id, follow));
+        (service.group.clone(), service.number, service.actors.clone())
+    });
+    let (group, number, actors) = begun.ok_or(JoinError::Ended)?;
+    told(number, &actors);
+    join(actor, &group)
 }
 
 impl<A: Actor> Context<'_, A> {

@@ -20,7 +20,7 @@ use crate::actor::spawn::{begin, prepare_child};
 use crate::actor::{Actor, ActorRef, AnyRef, Context, Failure, Key, Props, SpawnError, Via};
 use crate::id::ActorId;
 use crate::observe::{EventKind, ResizeWhy, Resized};
-use crate::pattern::Reply;
+use crate::pattern::{Reply, ServiceKey};
 use crate::supervise::{RestartLog, Strategy};
 
 /// Prepares one routee of a pool, as a child of the given actor; it is still to begin.
@@ -34,6 +34,8 @@ const RESIZE: &str = "resize";
 pub(super) struct Settings<M: Send + 'static> {
     /// Makes a routee, if it is a pool.
     pub(super) make: Option<Maker<M>>,
+    /// The service that a group follows, if it does.
+    pub(super) follows: Option<ServiceKey<M>>,
     /// Routees that a pool begins with.
     pub(super) routees: usize,
     pub(super) refill: Refill,
@@ -62,6 +64,9 @@ pub(super) fn spawn<M: Send + 'static>(
     if let Ok(made) = &made {
         table.hold(settings.holds());
         table.update(|_| Some(if settings.make.is_some() { made.clone() } else { members }));
+    }
+    if let Some(key) = &settings.follows {
+        table.follow(key, &*me);
     }
     begin(&actor.any(), by.as_deref_mut());
     match made {

@@ -7,6 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::member::Routes;
+use super::queue::Queue;
 use super::ring::Ring;
 use crate::observe::RouteWhy;
 use crate::rng::Rng;
@@ -65,6 +66,8 @@ pub(super) struct Kind<M> {
     /// Makes copies, for the kind that sends to all.
     pub(super) copy: Option<fn(&M) -> M>,
     pub(super) key: Option<KeyOf<M>>,
+    /// The shared queue, for the kind that has one.
+    pub(super) queue: Option<Queue>,
     /// How long an ask of several may take in all.
     pub(super) within: Duration,
     /// When the next one is asked, if the one before has not answered.

@@ -7,12 +7,14 @@ use std::time::Duration;
 use super::keeper::{self, Maker, Settings};
 use super::logic::{KeyOf, Kind, Logic};
 use super::member::{Member, Target};
+use super::queue::{Queue, QueueFull};
 use super::refill::Refill;
 use super::resize::Resizer;
 use super::router_ref::RouterRef;
 use crate::actor::cell::AnyCell;
 use crate::actor::spawn::prepare_child;
 use crate::actor::{Actor, ActorRef, AnyRef, Context, Props, SpawnError, Via};
+use crate::pattern::ServiceKey;
 use crate::supervise::Strategy;
 
 /// Routees of a pool, at most.
@@ -48,7 +50,7 @@ pub struct Router<M> {
 
 impl<M: Send + 'static> Router<M> {
     fn of(logic: Logic) -> Self {
-        Router { kind: Kind { logic, copy: None, key: None, within: WITHIN, every: EVERY } }
+        Router { kind: Kind { logic, copy: None, key: None, queue: None, within: WITHIN, every: EVERY } }
     }
 
     /// Takes the routees in turn.
@@ -76,9 +78,43 @@ impl<M: Send + 'static> Router<M> {
         Router::of(Logic::SmallestMailbox)
     }
 
-    /// Keeps one queue for all routees: whoever is free takes the oldest message.
+    /// Keeps one queue for all routees: whoever is free takes the oldest message. The queue has no bound; see
+    /// [`Router::balancing_bounded`].
     pub fn balancing() -> Self {
-        Router::of(Logic::Balancing)
+        Router::balancing_by(Queue::UNBOUNDED)
+    }
+
+    /// As [`Router::balancing`], with at most `capacity` messages in the queue (0 is taken as 1); a further one does as `full`
+    /// says. What the routees have in hand does not count, nor does a broadcast, which goes to their own mailboxes.
+    ///
+    /// # Examples
+    /// ```
+    /// use footlights::observe::DeadLetterReason;
+    /// use footlights::routing::{QueueFull, Router};
+    /// # use footlights::actor::{Actor, Context, Failure, Props};
+    /// # use footlights::system::ActorSystem;
+    /// # struct Worker;
+    /// # impl Actor for Worker {
+    /// #     type Msg = u32;
+    /// #     fn receive(&mut self, _: &mut Context<'_, Self>, _: u32) -> Result<(), Failure> { Ok(()) }
+    /// # }
+    /// let system = ActorSystem::builder("demo").stepper().build()?;
+    /// let router = Router::balancing_bounded(2, QueueFull::Reject).pool(1, Props::new(|| Worker));
+    /// let router = system.spawn_router("workers", router)?;
+    /// (0..3).for_each(|n| router.tell(n)); // nobody has run yet
+    /// assert_eq!(system.dead_letters()[0].reason, DeadLetterReason::Rejected);
+    /// system.run_until_quiet(1_000);
+    /// assert_eq!(system.ledger().handled, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn balancing_bounded(capacity: usize, full: QueueFull) -> Self {
+        Router::balancing_by(Queue { capacity, full })
+    }
+
+    fn balancing_by(queue: Queue) -> Self {
+        let mut router = Router::of(Logic::Balancing);
+        router.kind.queue = Some(queue);
+        router
     }
 
     /// Has every ask go to all routees at once; the first *answer* counts, within 5 s. A failure waits for the others. A
@@ -129,7 +165,32 @@ impl<M: Send + 'static> Router<M> {
     /// Has the router serve routees that live elsewhere, known to a consistent-hash router by their paths.
     pub fn group(self, routees: impl IntoIterator<Item = ActorRef<M>>) -> Group<M> {
         let members = routees.into_iter().map(|routee| (None, Target::Actor(routee))).collect();
-        Group { router: self, members }
+        Group { router: self, members, follows: None }
+    }
+
+    /// Has the router serve whoever is registered under `key` with the receptionist, known to a consistent-hash router by its
+    /// path: who registers is a routee when the call returns, who stops is none before its watchers hear of it. Nobody need be
+    /// there at the start; a message to an empty group is a dead letter (NoRoutee).
+    ///
+    /// A routee taken out by [`RouterRef::remove_routee`] comes back only by registering anew.
+    ///
+    /// # Examples
+    /// ```
+    /// use footlights::pattern::ServiceKey;
+    /// use footlights::routing::Router;
+    /// # use footlights::system::ActorSystem;
+    /// # use footlights::testkit::Probe;
+    /// # let system = ActorSystem::builder("demo").stepper().build()?;
+    /// # let printer = Probe::<u8>::new(&system, "printer");
+    /// let key = ServiceKey::new("printer");
+    /// let printers = system.spawn_router("printers", Router::round_robin().group_of(&key))?;
+    /// assert_eq!(printers.routees(), []);
+    /// system.receptionist().register(&key, printer.actor())?;
+    /// assert_eq!(printers.routees(), [printer.actor().clone()]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn group_of(self, key: &ServiceKey<M>) -> Group<M> {
+        Group { follows: Some(key.clone()), ..self.group([]) }
     }
 }
 
@@ -201,6 +262,7 @@ impl<A: Actor> fmt::Debug for Pool<A> {
 pub struct Group<M: Send + 'static> {
     router: Router<M>,
     members: Vec<(Option<Arc<str>>, Target<M>)>,
+    follows: Option<ServiceKey<M>>,
 }
 
 impl<M: Send + 'static> Group<M> {
@@ -221,7 +283,11 @@ impl<M: Send + 'static> Group<M> {
 impl<M: Send + 'static> fmt::Debug for Group<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let members: Vec<AnyRef> = self.members.iter().map(|(_, target)| target.any()).collect();
-        f.debug_struct("Group").field("router", &self.router).field("members", &members).finish()
+        f.debug_struct("Group")
+            .field("router", &self.router)
+            .field("members", &members)
+            .field("follows", &self.follows)
+            .finish()
     }
 }
 
@@ -252,7 +318,7 @@ impl<A: Actor> SpawnRouter for Pool<A> {
             prepare_child(me, name, props.clone())
                 .map(|routee| Member::new(Target::Actor(routee), Some(name.into())))
         });
-        let settings = Settings { make: Some(make), routees, refill, resizer };
+        let settings = Settings { make: Some(make), follows: None, routees, refill, resizer };
         keeper::spawn(router.kind, settings, Vec::new(), strategy, parent, name, via)
     }
 }
@@ -262,7 +328,8 @@ impl<M: Send + 'static> SpawnRouter for Group<M> {
 
     fn spawn_under(self, parent: &AnyRef, name: &str, via: Via<'_>) -> Result<RouterRef<M>, SpawnError> {
         let members = self.members.into_iter().map(|(label, target)| Member::new(target, label)).collect();
-        let settings = Settings { make: None, routees: 0, refill: Refill::Shrink, resizer: None };
+        let follows = self.follows;
+        let settings = Settings { make: None, follows, routees: 0, refill: Refill::Shrink, resizer: None };
         keeper::spawn(self.router.kind, settings, members, Strategy::one_for_one(), parent, name, via)
     }
 }

@@ -11,9 +11,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
+use super::follow::Followed;
 use super::logic::{Chooser, Kind, Logic};
 use super::member::{Load, Member, Routes};
-use crate::actor::cell::{AnyCell, Item};
+use super::queue::Queue;
+use crate::actor::cell::AnyCell;
 use crate::actor::failure::catch;
 use crate::actor::feed::{Feed, Heir};
 use crate::actor::head::Annex;
@@ -21,7 +23,7 @@ use crate::actor::shared::Shared;
 use crate::actor::{ActorRef, Via};
 use crate::dispatch::Due;
 use crate::id::{ActorId, MsgId};
-use crate::mailbox::{Envelope, Nudged};
+use crate::mailbox::Nudged;
 use crate::observe::{
     DeadLetterReason, DropReason, EventKind, Level, RouteWhy, RouteeSnapshot, RouterSnapshot,
 };
@@ -40,6 +42,8 @@ pub(super) struct Table<M: Send + 'static> {
     /// Messages that are on their way here, in virtual time.
     on_their_way: AtomicU64,
     last: Mutex<Option<(ActorId, RouteWhy)>>,
+    /// What a group has learned of the service that it follows.
+    pub(super) followed: Mutex<Followed>,
     owner: OnceLock<Owner>,
 }
 
@@ -52,15 +56,15 @@ struct Hold<M> {
 }
 
 /// Whose table it is.
-struct Owner {
-    id: ActorId,
-    path: Arc<str>,
-    shared: Arc<Shared>,
+pub(super) struct Owner {
+    pub(super) id: ActorId,
+    pub(super) path: Arc<str>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl<M: Send + 'static> Table<M> {
     pub(super) fn new(kind: Kind<M>) -> Arc<Self> {
-        let feed = (kind.logic == Logic::Balancing).then(|| Arc::new(Feed::new()));
+        let feed = kind.queue.map(Queue::make).map(Arc::new);
         Arc::new(Table {
             routes: Mutex::new(Arc::new(Routes::new(Vec::new(), false))),
             chooser: Chooser::new(kind),
@@ -68,6 +72,7 @@ impl<M: Send + 'static> Table<M> {
             hold: Mutex::new(Hold { accepts: false, shut: false, messages: VecDeque::new() }),
             on_their_way: AtomicU64::new(0),
             last: Mutex::default(),
+            followed: Mutex::default(),
             owner: OnceLock::new(),
         })
     }
@@ -81,7 +86,7 @@ impl<M: Send + 'static> Table<M> {
         head.set_annex(self.clone());
     }
 
-    fn owner(&self) -> &Owner {
+    pub(super) fn owner(&self) -> &Owner {
         self.owner.get().expect("a table is bound before it is given out")
     }
 
@@ -172,6 +177,11 @@ impl<M: Send + 'static> Table<M> {
         }
     }
 
+    /// Is true if what finds no routee may wait for one.
+    pub(super) fn accepts(&self) -> bool {
+        self.hold.lock().accepts
+    }
+
     /// Is true once the router sends to nobody for ever.
     pub(super) fn is_shut(&self) -> bool {
         self.hold.lock().shut
@@ -186,16 +196,6 @@ impl<M: Send + 'static> Table<M> {
             feed.close(|| ());
         }
         self.give_up();
-    }
-
-    /// Makes dead letters of the shared queue: nobody is left to take from it.
-    pub(super) fn give_up(&self) {
-        let Some(feed) = &self.feed else { return };
-        for Envelope { item, id, .. } in feed.take_all() {
-            if let Item::Message(message) = item {
-                self.bury(message, id, DeadLetterReason::NoRoutee);
-            }
-        }
     }
 
     // --- routing ---
@@ -213,7 +213,7 @@ impl<M: Send + 'static> Table<M> {
             Ok(()) => return Ok(()),
             Err(message) => message,
         };
-        if !self.hold.lock().accepts {
+        if !self.accepts() {
             return Err(message);
         }
         self.strand(message);
@@ -341,31 +341,8 @@ impl<M: Send + 'static> Table<M> {
 
     // --- what waits here ---
 
-    /// Puts a message into the shared queue, when it is visible.
-    fn queue(self: &Arc<Self>, message: M) -> Result<(), M> {
-        let Some(feed) = &self.feed else { return Err(message) };
-        if self.get().len() == 0 && !self.hold.lock().accepts {
-            return Err(message);
-        }
-        let shared = &self.owner().shared;
-        if let Some(at) = shared.dispatcher.later() {
-            self.later(at, message);
-            return Ok(());
-        }
-        self.note(ActorId::NOBODY, RouteWhy::Shared { queued: feed.len() as u64 });
-        let (id, at) = (shared.next_message(), shared.dispatcher.coarse_now());
-        let envelope = Envelope { item: Item::Message(message), id, at };
-        if shared.log.wants(Level::Message) {
-            self.record(EventKind::Sent { message: id, from: shared.log.current(), visible_at: at });
-        }
-        feed.push(envelope).map_err(|envelope| match envelope.item {
-            Item::Message(message) => message,
-            _ => unreachable!("a message was pushed"),
-        })
-    }
-
     /// Lets a message arrive at `at`.
-    fn later(self: &Arc<Self>, at: crate::time::Instant, message: M) {
+    pub(super) fn later(self: &Arc<Self>, at: crate::time::Instant, message: M) {
         // Ordering: Relaxed, in virtual time there is one thread.
         self.on_their_way.fetch_add(1, Ordering::Relaxed);
         let table = self.clone();
