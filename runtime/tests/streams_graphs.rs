@@ -428,3 +428,44 @@ fn a_cycle_with_a_way_out_runs_and_ends() {
         |done, way| assert_eq!(all(&done), [128], "{way}"),
     );
 }
+
+#[test]
+fn the_short_words_for_small_graphs_are_their_list_models() {
+    let numbers = || Source::range(0..20);
+    let joined = numbers()
+        .zip_with(numbers().async_boundary(), |a, b| a + b)
+        .concat(numbers().filter(|n| n % 2 == 1))
+        .prepend(Source::from_iter([7i64, 8]).concat_lazy(Source::from_iter([9i64])))
+        .interleave(Source::range(100..104).async_boundary_of(1), 3)
+        .also_to(Sink::for_each(|_cx, n: i64| assert!(n >= 0)))
+        .divert_to(Sink::ignore(), |n| n % 10 == 0)
+        .to(Sink::to_vec(1_000));
+    let first: Vec<i64> =
+        [7, 8, 9].into_iter().chain((0..20).map(|n| n * 2)).chain((1..20).step_by(2)).collect();
+    let mut want = Vec::new();
+    let mut others = (100..104).collect::<Vec<i64>>().into_iter();
+    for part in first.chunks(3) {
+        want.extend_from_slice(part);
+        want.extend(others.by_ref().take(3));
+    }
+    want.retain(|n| n % 10 != 0);
+    for fuzz in 0..FUZZ {
+        let (built, done) = joined.build(1);
+        run(if fuzz == 0 { built } else { built.fuzzed(fuzz) }, 1 + fuzz as usize % 4);
+        assert_eq!(all(&done), want, "fuzzed by {fuzz}");
+    }
+    let merged = numbers().merge(numbers().async_boundary()).merge(numbers()).to(Sink::to_vec(1_000));
+    for fuzz in 0..FUZZ {
+        let (built, done) = merged.build(1);
+        run(built.fuzzed(fuzz), 1 + fuzz as usize % 4);
+        assert_eq!(sorted(all(&done)), (0..60).map(|n| n / 3).collect::<Vec<_>>(), "fuzzed by {fuzz}");
+    }
+}
+
+#[test]
+fn a_main_way_that_has_enough_ends_the_side_sink() {
+    let stream = Source::tick(Duration::ZERO, MS, 1i64).also_to(Sink::ignore()).take(5).to(Sink::to_vec(100));
+    let (built, done) = stream.build(1);
+    run(built, 1);
+    assert_eq!(all(&done), [1; 5]);
+}

@@ -4,6 +4,7 @@
 //! behind a `Source` or a `Flow`. Nothing runs before `run`; running twice gives two independent streams.
 
 pub(super) mod flow;
+mod joins;
 mod operators;
 pub(super) mod sink;
 pub(super) mod source;

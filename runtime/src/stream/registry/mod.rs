@@ -113,7 +113,6 @@ enum Live {
     No,
 }
 
-
 /// The longest time: 30 days.
 const MS_MAX: f64 = 2_592_000_000.0;
 const COUNT_MAX: i64 = 1_000_000_000_000;
