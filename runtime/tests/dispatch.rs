@@ -1,5 +1,7 @@
 //! Promises of dispatch: every accepted message runs exactly once, whoever runs it, and nobody waits for ever.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -10,6 +12,8 @@ use common::wait_until;
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Shutdown};
 use footlights::observe::Level;
 use footlights::system::{ActorSystem, DispatcherSettings};
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 /// Messages of the large tests.
 const MANY: u64 = 1_000_000;
@@ -87,6 +91,7 @@ fn every_message_runs_once(builder: footlights::system::Builder, messages: u64, 
     assert!(ledger.balanced());
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn m2_every_message_runs_once() {
     every_message_runs_once(ActorSystem::builder("m2").pool().workers(8), MANY, 1_000);
@@ -146,6 +151,7 @@ fn a_bounced_message_never_stalls(builder: footlights::system::Builder, times: u
     assert!(system.ledger().balanced());
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn m2_one_message_bounced_between_two_threads_never_stalls() {
     a_bounced_message_never_stalls(ActorSystem::builder("m2").pool().workers(4), MANY);
@@ -195,6 +201,7 @@ fn worker(system: &ActorSystem, count: &Arc<AtomicU64>) -> ActorRef<Job> {
     system.spawn("", Props::new(move || Worker { count: count.clone() })).expect("a child")
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn the_task_in_the_slot_of_a_blocked_thread_is_taken_by_another() {
     let system = ActorSystem::builder("slot").pool().workers(2).build().expect("good settings");
@@ -207,6 +214,7 @@ fn the_task_in_the_slot_of_a_blocked_thread_is_taken_by_another() {
     assert!(system.now() - start < Duration::from_secs(1), "it waited for the blocked thread");
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn m2_the_one_free_worker_keeps_draining_while_the_others_block() {
     let system = ActorSystem::builder("drain").pool().workers(4).build().expect("good settings");
@@ -237,6 +245,7 @@ impl Actor for Restless {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn always_ready_actors_share_one_worker_fairly_and_shut_nobody_out() {
     for builder in [
@@ -279,6 +288,7 @@ impl Actor for Starter {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn always_ready_actors_share_two_threads_fairly_wherever_they_woke() {
     let builder = ActorSystem::builder("fair").pool().workers(2).throughput(16).log(Level::Off);
@@ -313,6 +323,7 @@ fn always_ready_actors_share_two_threads_fairly_wherever_they_woke() {
     system.shutdown(Duration::from_secs(10)).expect("an end, whoever is busy");
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the senders are outside the pool")]
 fn m2_sends_into_a_parking_pool_are_never_lost() {
@@ -346,6 +357,7 @@ impl Actor for Doer {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn the_task_in_the_slot_of_a_long_run_is_taken_by_a_sleeping_worker() {
     let system = ActorSystem::builder("long").pool().workers(2).build().expect("good settings");
@@ -372,6 +384,7 @@ fn the_task_in_the_slot_of_a_long_run_is_taken_by_a_sleeping_worker() {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn a_message_told_during_a_long_run_bears_the_time_of_its_sending() {
     let system = ActorSystem::builder("stamp").pool().workers(1).build().expect("good settings");
@@ -433,6 +446,7 @@ impl Actor for Parent {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn a_thread_that_lost_its_seat_is_at_work_until_it_returns_and_leaves_nothing_behind() {
     let builder = ActorSystem::builder("astray").pool().workers(1);

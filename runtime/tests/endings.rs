@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::hush_planned_panics;
-use common::scripted::{Msg, props, spawn};
+use common::scripted::{Msg, props, run, spawn};
 use common::wait_until;
-use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient};
-use footlights::observe::{Level, StopReason};
-use footlights::supervise::RestartType;
+use footlights::actor::{Actor, ActorRef, Context, Exit, Failure, Props, Recipient};
+use footlights::observe::{EventKind, Level, StopReason};
+use footlights::supervise::{Backoff, RestartType};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher};
 
@@ -208,4 +208,98 @@ fn a_system_that_is_dropped_lets_everything_go_whatever_panics_in_it() {
     drop(system);
     // State, 2 stashed, 2 told later, a timer, a future and 3 in the mailbox.
     assert_eq!(count.load(Ordering::Relaxed), 10, "each is dropped");
+}
+
+/// Fails whenever it is told to, and in its last hook.
+struct Doomed;
+
+impl Actor for Doomed {
+    type Msg = ();
+
+    fn receive(&mut self, _: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        Err(Failure::new("doomed", "on request"))
+    }
+
+    fn stopped(&mut self, _: &mut Context<'_, Self>) {
+        panic!("planned: in stopped");
+    }
+}
+
+#[test]
+fn s5_a_shutdown_at_any_moment_ends_on_threads_and_leaves_nobody() {
+    hush_planned_panics();
+    for round in 0..1_000u32 {
+        let system = ActorSystem::builder("s5").pool().workers(1 + round as usize % 4).build();
+        let system = system.expect("good settings");
+        let backoff = |micros| Backoff::new(Duration::from_micros(micros), Duration::from_millis(5));
+        let slow = Props::new(|| Doomed).backoff(backoff(500));
+        let slow = system.spawn("slow", slow).expect("a free name");
+        let bad = system.spawn("bad", Props::new(|| Doomed)).expect("a free name");
+        let probe = Probe::<u64>::new(&system, "probe");
+        probe.watch(&system, &bad.any());
+        slow.tell(());
+        (0..3).for_each(|_| bad.tell(()));
+        // The shutdown meets them at different moments: this takes from nothing to about a millisecond.
+        (0..round % 50 * 200).for_each(|_| std::hint::spin_loop());
+        bad.stop();
+        let end = system.shutdown(Duration::from_secs(10));
+        assert_eq!(end, Ok(Exit::Shutdown), "round {round}");
+        let snapshot = system.snapshot();
+        assert!(snapshot.ledger.balanced(), "round {round}: {:?}", snapshot.ledger);
+        assert_eq!(
+            (snapshot.actors.len(), snapshot.timers, system.live_actors()),
+            (0, 0, 0),
+            "round {round}"
+        );
+        let ends = |kind: &EventKind| matches!(kind, EventKind::Stopped { .. });
+        let (events, _) = system.rare_events(0);
+        for actor in [slow.id(), bad.id()] {
+            let ends = events.iter().filter(|event| event.actor == actor && ends(&event.kind)).count();
+            assert_eq!(ends, 1, "each ends once, in round {round}");
+        }
+    }
+}
+
+/// Says its number when it has stopped.
+struct Child {
+    number: u64,
+    out: Recipient<u64>,
+}
+
+impl Actor for Child {
+    type Msg = ();
+
+    fn receive(&mut self, _: &mut Context<'_, Self>, (): ()) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn stopped(&mut self, _: &mut Context<'_, Self>) {
+        self.out.tell(self.number);
+    }
+}
+
+#[test]
+fn s5_the_children_of_a_killed_parent_have_their_last_word_and_show_why() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let parent = spawn(system, "parent", props(&probe));
+        let out = probe.recipient();
+        run(&parent, move |cx| {
+            for number in 1..4 {
+                let out = out.clone();
+                cx.spawn(&format!("c{number}"), Props::new(move || Child { number, out: out.clone() }))?;
+            }
+            Ok(())
+        });
+        wait_until(system, "the children", || system.find("/user/parent/c3").is_some());
+        let children = [1, 2, 3].map(|n| system.find(&format!("/user/parent/c{n}")).expect("a child"));
+        children.iter().for_each(|child| probe.watch(system, child));
+        parent.kill();
+        let mut said: Vec<u64> = (0..3).map(|_| probe.expect(system)).collect();
+        said.sort_unstable();
+        assert_eq!(said, [1, 2, 3]);
+        for _ in 0..3 {
+            assert_eq!(probe.expect_terminated(system).reason, StopReason::ParentStopped);
+        }
+    });
 }

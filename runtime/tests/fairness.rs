@@ -28,6 +28,8 @@ enum Do {
     AwaitGate,
     /// Tell oneself the same again.
     Again,
+    /// Tell oneself so many more.
+    CountDown(u32),
     /// Tell the other one this, who sends it back.
     Bounce(ActorRef<Do>),
     /// Tell it from here, but not through the context: by the injector, as if from outside.
@@ -52,6 +54,12 @@ impl Actor for Writer {
                 let me = cx.myself();
                 cx.tell(&me, Do::Again);
             }
+            Do::CountDown(left) => {
+                let me = cx.myself();
+                if left > 0 {
+                    cx.tell(&me, Do::CountDown(left - 1));
+                }
+            }
             Do::Bounce(other) => {
                 let me = cx.myself();
                 cx.tell(&other, Do::Bounce(me));
@@ -73,6 +81,8 @@ struct Stage {
 
 /// The number of the writer that keeps the worker.
 const KEEPER: usize = 9;
+/// Activations in which a worker looks at the injector once at least.
+const LOOKS: u32 = 100;
 
 impl Stage {
     fn new(builder: Builder) -> Self {
@@ -86,6 +96,11 @@ impl Stage {
         };
         let writers: Vec<_> = (0..=KEEPER).map(writer).collect();
         wait_until(&system, "rest", || system.is_quiet());
+        // The worker has looked at the injector when the starts came from there, and it takes turns with its own tasks after
+        // two such looks in a row. After this it has looked and found nothing: the row is over.
+        writers[KEEPER].tell(Do::CountDown(LOOKS));
+        wait_until(&system, "rest", || system.is_quiet());
+        diary.lock().expect("no panic before").clear();
         writers[KEEPER].tell(Do::AwaitGate);
         wait_until(&system, "the worker to be kept", || !diary.lock().expect("no panic before").is_empty());
         Stage { system, diary, gate, writers }

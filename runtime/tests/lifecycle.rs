@@ -1,5 +1,7 @@
 //! Promises of an actor's life: names, order, stops of every kind, and hooks that may fail.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,6 +16,8 @@ use footlights::supervise::{Backoff, Directive, FailureKind, RestartType, Strate
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
 use footlights::time::Instant;
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -321,6 +325,7 @@ fn s5_stop_called_twice_is_one_stop() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn s5_a_failing_end_is_reported_decides_nothing_and_tells_watchers_once() {
     hush_planned_panics();
@@ -363,6 +368,7 @@ fn s5_a_failing_end_is_reported_decides_nothing_and_tells_watchers_once() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn s5_a_message_that_panics_in_its_drop_harms_neither_sender_nor_dispatcher() {
     hush_planned_panics();
@@ -388,6 +394,7 @@ fn s5_a_message_that_panics_in_its_drop_harms_neither_sender_nor_dispatcher() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn s5_a_stop_wins_over_a_restart_wherever_that_stands() {
     hush_planned_panics();
@@ -423,6 +430,7 @@ fn s5_a_stop_wins_over_a_restart_wherever_that_stands() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn exactly_one_ending_hook_is_called_on_each_instance() {
     hush_planned_panics();
@@ -509,6 +517,7 @@ fn s5_an_escalation_to_the_root_ends_the_system() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn s5_a_shutdown_ends_while_one_restarts_and_another_fails() {
     hush_planned_panics();
@@ -538,6 +547,7 @@ fn s5_a_shutdown_ends_while_one_restarts_and_another_fails() {
     }
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn s3_a_factory_that_panics_twice_and_then_works_loses_no_message() {
     hush_planned_panics();
@@ -556,6 +566,7 @@ fn s3_a_factory_that_panics_twice_and_then_works_loses_no_message() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn s3_a_factory_that_always_panics_ends_and_everybody_hears_of_it() {
     hush_planned_panics();
@@ -702,6 +713,7 @@ fn s1_restart_budget_delays_double_and_fall_back_after_a_quiet_time() {
     assert_eq!([fail(), fail()], [100, 200]);
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn s1_restart_budget_all_for_one_group_restarts_members_that_never_ran() {
     hush_planned_panics();

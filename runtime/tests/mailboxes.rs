@@ -1,5 +1,7 @@
 //! Promises of mailboxes: what happens when there is no room, by every door.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use std::future::Future;
@@ -17,6 +19,8 @@ use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
 use footlights::time::Instant;
 
 use OverflowStrategy::{Backpressure, DropNew, DropOldest, RejectToSender};
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const MS: Duration = Duration::from_millis(1);
 const ALL: [OverflowStrategy; 5] =
@@ -350,6 +354,7 @@ fn m2_closing_tells_every_waiting_sender() {
     });
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn sends_from_many_threads_into_a_tiny_mailbox_lose_nothing() {
     let system = ActorSystem::builder("many").pool().workers(2).build().expect("good settings");

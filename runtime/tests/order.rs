@@ -1,6 +1,8 @@
 //! The promise of order: what one actor sends to another is handled in that order, by whatever doors, and before the news
 //! of its end; answers come in order with the replier's other messages. Checked on random programs.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use std::time::Duration;
@@ -11,6 +13,8 @@ use footlights::mailbox::{Mailbox, OverflowStrategy};
 use footlights::pattern::Reply;
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher};
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const LONG: Duration = Duration::from_secs(30);
 /// What a listener says when it hears of the talker's end.

@@ -1,5 +1,7 @@
 //! Promises of the receive timeout: it tells of silence, of all silence, and of nothing else.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use std::time::Duration;
@@ -12,6 +14,8 @@ use footlights::supervise::{Directive, Strategy};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
 use footlights::time::Instant;
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const MS: Duration = Duration::from_millis(1);
 const SILENT: u32 = 0;

@@ -1,5 +1,7 @@
 //! Promises of reserved room: first come, first served, nothing of it lost, and nobody left waiting.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use std::future::Future;
@@ -18,6 +20,8 @@ use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
 use footlights::time::Instant;
 
 use OverflowStrategy::{Backpressure, DropNew, Timeout};
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -118,6 +122,7 @@ fn m2_the_end_of_the_actor_wakes_everybody_who_waits() {
     });
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn m2_a_cancelled_wait_beside_a_closing_mailbox_loses_nobody() {
     let system = ActorSystem::builder("m2").pool().workers(2).build().expect("good settings");
@@ -150,6 +155,7 @@ fn m2_a_cancelled_wait_beside_a_closing_mailbox_loses_nobody() {
     assert!(system.ledger().balanced(), "{:?}", system.ledger());
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 fn m2_room_moves_among_many_threads_and_none_of_it_is_lost() {
     let system = ActorSystem::builder("m2").pool().workers(2).build().expect("good settings");

@@ -1,5 +1,7 @@
 //! Promises of balancing routers (case R3): one queue for all, and whoever is free takes the oldest.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use common::routees::{Job, MS, Said, pool, props, table_size};
@@ -10,11 +12,14 @@ use footlights::routing::{ChangeError, Refill, Router, RouterRef};
 use footlights::supervise::{Backoff, Directive, Strategy};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher, on_steppers};
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn balancing(system: &ActorSystem, probe: &Probe<Said>, n: usize) -> RouterRef<Job> {
     pool(system, probe, Router::balancing(), n)
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn r3_a_restarted_routee_takes_the_oldest_job_at_once() {
     hush_planned_panics();
@@ -28,6 +33,28 @@ fn r3_a_restarted_routee_takes_the_oldest_job_at_once() {
         router.tell(Job::Say(4));
         assert_eq!(probe.expect(system), ("r1".to_owned(), 2, 4));
     });
+}
+
+#[test]
+fn m2_the_one_free_routee_of_a_shared_queue_keeps_draining() {
+    let check = |system: ActorSystem| {
+        let probe = Probe::new(&system, "probe");
+        let router = balancing(&system, &probe, 3);
+        // Whoever takes these is busy for long.
+        (0..2).for_each(|n| router.tell(Job::WorkAndSay(2_000 * MS, 100 + n)));
+        let begin = system.now();
+        (0..50).for_each(|n| router.tell(Job::Say(n)));
+        (0..50)
+            .for_each(|n| assert_eq!(probe.expect(&system).2, n, "in their order, by the one that is free"));
+        assert!(system.now() - begin < 1_000 * MS, "they waited for the busy ones");
+        (0..2).for_each(|_| assert!(probe.expect(&system).2 >= 100));
+    };
+    for seed in 0..16 {
+        let builder = ActorSystem::builder("m2").stepper().workers(4).seed(seed).seeded_order();
+        check(builder.build().expect("good settings"));
+    }
+    #[cfg(not(target_family = "wasm"))]
+    check(ActorSystem::builder("m2").pool().workers(4).build().expect("good settings"));
 }
 
 #[test]
@@ -82,7 +109,7 @@ fn jobs_begin_in_their_order_and_the_books_are_exact_all_the_time() {
 }
 
 #[test]
-fn the_one_that_is_free_keeps_draining_while_the_others_are_blocked() {
+fn m2_the_one_that_is_free_keeps_draining_while_the_others_are_blocked() {
     let system = ActorSystem::builder("blocked").stepper().workers(4).build().expect("good settings");
     let probe = Probe::new(&system, "probe");
     let router = balancing(&system, &probe, 3);

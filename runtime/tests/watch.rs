@@ -1,5 +1,7 @@
 //! Promises of death watch: one notice for each watch, in order, and none for what did not end.
 
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports, reason = "some tests are native only"))]
+
 mod common;
 
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use footlights::observe::{DropReason, EventKind, StopReason};
 use footlights::supervise::{Directive, FailureKind, Strategy};
 use footlights::system::ActorSystem;
 use footlights::testkit::{Probe, on_each_dispatcher};
+#[cfg(target_family = "wasm")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -148,6 +152,7 @@ impl Actor for Idle {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the race needs a second thread outside the pool")]
 fn d1_stop_and_watch_raced_from_two_threads_give_one_notice_each() {
@@ -203,6 +208,7 @@ fn d1_watching_oneself_is_refused() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn d1_a_restart_gives_no_notice_and_a_stop_by_strategy_does() {
     hush_planned_panics();
@@ -290,6 +296,7 @@ fn a_second_watch_replaces_the_mapping_and_gives_one_notice() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn a_watch_survives_the_watchers_restart() {
     hush_planned_panics();
@@ -304,6 +311,7 @@ fn a_watch_survives_the_watchers_restart() {
     });
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn a_restart_of_a_parent_gives_no_notices_of_the_children_that_it_stopped() {
     hush_planned_panics();
@@ -363,6 +371,7 @@ fn a_full_mailbox_loses_no_notice() {
     }
 }
 
+#[cfg(panic = "unwind")]
 #[test]
 fn a_panic_in_the_mapping_of_a_notice_is_a_failure_of_the_watcher() {
     hush_planned_panics();

@@ -12,6 +12,11 @@ use crate::workspace::{Workspace, succeeds, tee};
 /// The end-to-end tests' folder.
 const E2E: &str = "web/tests/e2e";
 
+/// The acceptance cases whose tests are run once more, with many seeds; a test's name begins with its case.
+const CASES: [&str; 10] = ["m2", "m3", "s1", "s3", "s5", "d1", "a2", "t1", "r1", "r3"];
+/// So many.
+const CASE_SEEDS: &str = "200";
+
 /// One step.
 pub(crate) struct Step {
     /// Its name in `--only`, in the table and in the closing lines.
@@ -23,10 +28,11 @@ pub(crate) struct Step {
 }
 
 /// All steps: what is quick to fail comes first.
-pub(crate) const STEPS: [Step; 12] = [
+pub(crate) const STEPS: [Step; 13] = [
     Step { name: "fmt", about: "the code is formatted", run: fmt },
     Step { name: "clippy", about: "no lint fires in native code", run: clippy },
     Step { name: "native", about: "unit and integration tests on this machine", run: native },
+    Step { name: "cases", about: "acceptance cases in virtual time, in 200 orders each", run: cases },
     Step { name: "doctest", about: "the examples in the docs run", run: doctest },
     Step { name: "docs", about: "the docs build without a warning", run: docs },
     Step { name: "loom", about: "models of the lock-free parts, every interleaving", run: loom },
@@ -77,6 +83,13 @@ fn native(session: &mut Session) -> Result<Verdict> {
     judge_tests(&mut session.cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast"])?)
 }
 
+fn cases(session: &mut Session) -> Result<Verdict> {
+    let args = ["test", "-p", "footlights", "--lib", "--tests", "--no-fail-fast", "--"];
+    let mut cargo = session.cargo(&args)?;
+    let names = CASES.map(|case| format!("{case}_"));
+    Ok(must_run(judge_tests(cargo.args(names).env("FOOTLIGHTS_SEEDS", CASE_SEEDS))?, "no case ran"))
+}
+
 fn doctest(session: &mut Session) -> Result<Verdict> {
     judge_tests(&mut session.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"])?)
 }
@@ -95,12 +108,7 @@ fn loom(session: &mut Session) -> Result<Verdict> {
     cargo
         .env("RUSTFLAGS", "--cfg footlights_loom")
         .env("CARGO_TARGET_DIR", session.workspace.target.join("loom"));
-    match judge_tests(&mut cargo)? {
-        Verdict::Passed(Some(counts)) if counts.ran() == 0 => {
-            Ok(Verdict::Failed("there are loom models, but none ran".to_owned(), Some(counts)))
-        }
-        verdict => Ok(verdict),
-    }
+    Ok(must_run(judge_tests(&mut cargo)?, "there are loom models, but none ran"))
 }
 
 fn wasm_clippy(session: &mut Session) -> Result<Verdict> {
@@ -186,12 +194,7 @@ fn e2e(session: &mut Session) -> Result<Verdict> {
     let browser = tools::chromium(workspace)?;
     let mut node = workspace.command("node")?;
     node.arg(format!("{E2E}/run.mjs")).env("FOOTLIGHTS_CHROMIUM", &browser.program);
-    match judge_tests(&mut node)? {
-        Verdict::Passed(Some(counts)) if counts.ran() == 0 => {
-            Ok(Verdict::Failed("no journey ran".to_owned(), Some(counts)))
-        }
-        verdict => Ok(verdict),
-    }
+    Ok(must_run(judge_tests(&mut node)?, "no journey ran"))
 }
 
 fn deny(session: &mut Session) -> Result<Verdict> {
@@ -223,6 +226,16 @@ fn judge_tests(command: &mut Command) -> Result<Verdict> {
         (false, 0) => Verdict::Failed("it did not build, or its runner broke off".to_owned(), Some(counts)),
         (_, failed) => Verdict::Failed(format!("{failed} tests failed"), Some(counts)),
     })
+}
+
+/// Takes a run of no tests for a failure.
+fn must_run(verdict: Verdict, complaint: &str) -> Verdict {
+    match verdict {
+        Verdict::Passed(Some(counts)) if counts.ran() == 0 => {
+            Verdict::Failed(complaint.to_owned(), Some(counts))
+        }
+        verdict => verdict,
+    }
 }
 
 /// Makes one verdict of those of several runners.

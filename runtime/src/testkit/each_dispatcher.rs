@@ -13,8 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Runs `body` on Steppers of 1 and 4 virtual workers with 16 seeds each, and on Pools of 1 and 4 threads. Afterwards the
 /// system is shut down, and nothing may be left: the ledger balances, and no message, ask, timer, actor or stream lives.
 ///
-/// `FOOTLIGHTS_SEEDS=200` tries so many seeds; `FOOTLIGHTS_SEED=7` tries that one alone, and no Pool, as the message of a
-/// failing test proposes.
+/// `FOOTLIGHTS_SEEDS=200` tries so many seeds, as `cargo xtask test` does with the acceptance cases; `FOOTLIGHTS_SEED=7` tries
+/// that one alone, and no Pool, as the message of a failing test proposes. In a browser there are no Pools.
 ///
 /// # Panics
 /// If the body panics (the seed is printed), if the system does not end, or if something is left.

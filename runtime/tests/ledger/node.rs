@@ -1,12 +1,12 @@
 //! The actors of a random program: whatever one actor can do to others, it does at random.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Shutdown};
-use footlights::mailbox::{Mailbox, OverflowStrategy};
-use footlights::pattern::{Reply, TaskError};
+use footlights::mailbox::{Keep, Mailbox, OverflowStrategy};
+use footlights::pattern::{CircuitBreaker, Reply, TaskError};
 use footlights::rng::Rng;
 use footlights::routing::{Refill, Router, RouterRef};
 use footlights::supervise::{Backoff, Directive, FailureKind, Limit, RestartType, Strategy};
@@ -22,6 +22,7 @@ pub(crate) struct World {
     deeds: AtomicU64,
     refs: Mutex<Vec<ActorRef<Msg>>>,
     routers: Mutex<Vec<RouterRef<Msg>>>,
+    pub(crate) breaker: OnceLock<CircuitBreaker>,
     violations: Mutex<Vec<String>>,
 }
 
@@ -31,6 +32,7 @@ impl World {
             deeds: AtomicU64::new(DEEDS),
             refs: Mutex::default(),
             routers: Mutex::default(),
+            breaker: OnceLock::new(),
             violations: Mutex::default(),
         })
     }
@@ -49,7 +51,7 @@ impl World {
         self.refs.lock().unwrap().clone()
     }
 
-    fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.refs.lock().unwrap().len() < ACTORS
     }
 
@@ -127,7 +129,7 @@ struct Watchdog {
 
 /// One of them.
 pub(crate) struct Node {
-    world: Arc<World>,
+    pub(crate) world: Arc<World>,
     dog: Arc<Watchdog>,
     /// Ending hooks called on this instance.
     farewells: u32,
@@ -231,6 +233,10 @@ impl Node {
         if rng.below(3) == 0 {
             props = props.stash(rng.below(3) as u32);
         }
+        if rng.below(6) == 0 {
+            props = props.stop_parallel();
+        }
+        props = order(props, rng);
         match rng.below(8) {
             0 => props.dispatcher("side"),
             1 => props.dispatcher("pinned"),
@@ -303,7 +309,7 @@ impl Node {
         }
         let world = self.world.clone();
         let Some(target) = world.pick(cx.rng()) else { return Ok(()) };
-        match cx.rng().below(36) {
+        match cx.rng().below(44) {
             0..=3 => cx.tell(&target, Msg::Act),
             4 => target.tell(Msg::Act),
             5 => return Err(Failure::new("deed", "planned")),
@@ -370,6 +376,7 @@ impl Node {
             }
             // A second message in one run, or one in a hook: sent to oneself, so to say.
             34 => cx.stash(Msg::Act)?,
+            35..=42 => self.pattern(cx, &target)?,
             _ => {
                 let _ = target.try_tell(Msg::Act);
             }
@@ -483,13 +490,45 @@ fn refill(rng: &mut Rng) -> Refill {
 
 fn mailbox(rng: &mut Rng) -> Mailbox {
     let capacity = 1 + rng.below(4) as usize;
-    match rng.below(8) {
-        0 => Mailbox::bounded(capacity, OverflowStrategy::Backpressure),
-        1 => Mailbox::bounded(capacity, OverflowStrategy::DropNew),
-        2 => Mailbox::bounded(capacity, OverflowStrategy::DropOldest),
-        3 => Mailbox::bounded(capacity, OverflowStrategy::RejectToSender),
-        _ => Mailbox::unbounded(),
+    let overflow = match rng.below(10) {
+        0 => OverflowStrategy::Backpressure,
+        1 => OverflowStrategy::DropNew,
+        2 => OverflowStrategy::DropOldest,
+        3 => OverflowStrategy::RejectToSender,
+        4 => OverflowStrategy::Timeout(time(rng, 300)),
+        5 => OverflowStrategy::FailReceiver,
+        6 | 7 => return Mailbox::budgeted(),
+        _ => return Mailbox::unbounded(),
+    };
+    Mailbox::bounded(capacity, overflow)
+}
+
+/// Gives the mailbox of some an order of its own.
+fn order(mut props: Props<Node>, rng: &mut Rng) -> Props<Node> {
+    if rng.below(5) == 0 {
+        props = props.priority(|msg| match msg {
+            Msg::Question(_) => 0,
+            Msg::Act => 1,
+            Msg::Tick => 2,
+            Msg::Bomb(_) => panic!("planned: a bomb has no rank"),
+        });
     }
+    if rng.below(5) == 0 {
+        props = props.control(|msg| match msg {
+            Msg::Tick => true,
+            Msg::Bomb(_) => panic!("planned: is a bomb urgent?"),
+            _ => false,
+        });
+    }
+    if rng.below(8) == 0 {
+        let keep = [Keep::First, Keep::Last][rng.below(2) as usize];
+        props = props.dedup(keep, |msg| match msg {
+            Msg::Act => Some(1),
+            Msg::Bomb(_) => panic!("planned: a bomb has no key"),
+            _ => None,
+        });
+    }
+    props
 }
 
 fn strategy(rng: &mut Rng) -> Strategy {
@@ -517,10 +556,10 @@ fn strategy(rng: &mut Rng) -> Strategy {
     }
 }
 
-fn time(rng: &mut Rng, micros: u64) -> Duration {
+pub(crate) fn time(rng: &mut Rng, micros: u64) -> Duration {
     Duration::from_micros(1 + rng.below(micros))
 }
 
-fn backoff(rng: &mut Rng) -> Backoff {
+pub(crate) fn backoff(rng: &mut Rng) -> Backoff {
     Backoff { min: time(rng, 300), ..Backoff::default() }
 }

@@ -11,6 +11,7 @@ use footlights::system::{ActorSystem, Builder, DispatcherSettings};
 use footlights::testkit::{Fault, Faults};
 
 use crate::node::{Msg, Node, US, World, question};
+use crate::patterns::Rooms;
 
 /// Turns before a program is shut down, and turns that a shutdown may take.
 const TURNS: u64 = 400;
@@ -21,11 +22,13 @@ pub(crate) struct Outside {
     world: Arc<World>,
     rng: Rng,
     asks: Vec<Ask<u64>>,
+    rooms: Rooms,
 }
 
 impl Outside {
     pub(crate) fn new(system: &ActorSystem, seed: u64) -> Self {
-        let mut outside = Outside { world: World::new(), rng: Rng::new(seed), asks: Vec::new() };
+        let (world, rng) = (World::new(), Rng::new(seed));
+        let mut outside = Outside { world, rng, asks: Vec::new(), rooms: Rooms::default() };
         for n in 0..2 + outside.rng.below(4) {
             let props = Node::props(&outside.world, &mut outside.rng, false);
             let actor = system.spawn(&format!("top{n}"), props).expect("a free name");
@@ -37,7 +40,7 @@ impl Outside {
 
     pub(crate) fn command(&mut self) {
         let Some(target) = self.world.pick(&mut self.rng) else { return };
-        match self.rng.below(16) {
+        match self.rng.below(20) {
             0 => target.stop(),
             1 => target.kill(),
             2 => target.drain(),
@@ -54,6 +57,7 @@ impl Outside {
                     router.tell(Msg::Act);
                 }
             }
+            9..=12 => self.rooms.command(&target, &mut self.rng),
             _ => target.tell(Msg::Act),
         }
     }
@@ -64,6 +68,8 @@ pub(crate) fn set_up(builder: Builder, seed: u64) -> ActorSystem {
     let side = DispatcherSettings::pool(1 + seed as usize / 4 % 2).throughput(1 + seed as u32 % 3);
     let builder = builder.workers(1 + seed as usize % 4).seed(seed).dispatcher("side", side);
     let builder = builder.throughput(1 + seed as u32 % 5).blocking_queue(seed as usize % 3);
+    // In one of seven programs the budgeted mailboxes have hardly any room.
+    let builder = if seed.is_multiple_of(7) { builder.message_memory(2_000) } else { builder };
     builder.build().expect("good settings")
 }
 
@@ -91,13 +97,14 @@ pub(crate) struct Run {
     pub(crate) events: BTreeMap<String, u64>,
 }
 
-/// Counts the rare events, and those of the stash, by their name, losses also by their reason.
+/// Counts the rare events, and those of the stash and of state machines, by their name, losses also by their reason.
 pub(crate) fn count_events(system: &ActorSystem) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for event in system.events(0, usize::MAX) {
         let name = match &event.kind {
             EventKind::Stashed { .. } => "Stashed".to_owned(),
             EventKind::Unstashed { .. } => "Unstashed".to_owned(),
+            EventKind::Transition { .. } => "Transition".to_owned(),
             kind if kind.level() == Level::Message => continue,
             EventKind::Dropped { reason, .. } => format!("dropped: {reason}"),
             EventKind::DeadLettered { reason, .. } => format!("dead letter: {reason}"),
@@ -121,7 +128,8 @@ fn mishap(system: &ActorSystem, outside: &mut Outside) {
     let mut path = || outside.world.pick(rng).map(|actor| actor.path().to_owned());
     let (Some(a), Some(b)) = (path(), path()) else { return };
     let (messages, by) = (1 + rng.below(4), US * rng.below(300) as u32);
-    let fault = match rng.below(6) {
+    let fault = match rng.below(7) {
+        6 => Fault::Jump { by },
         5 => Fault::Double { from: a, to: b, messages },
         0 => Fault::Fail { actor: a, nth: messages },
         1 => Fault::Slow { actor: a, by },
