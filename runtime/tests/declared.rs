@@ -254,3 +254,43 @@ fn a_permanent_supervisor_that_shuts_itself_down_is_restarted() {
         expect_all(system, &probe, &["a started 1", "b started 1", "c started 1"]);
     });
 }
+
+#[test]
+fn a_significant_child_that_ends_during_the_start_ends_its_supervisor_when_all_have_started() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let brief = starting("a", &probe, |cx| {
+            cx.stop();
+            Ok(())
+        });
+        let props = Supervisor::props(Strategy::one_for_one().auto_shutdown(AutoShutdown::AnySignificant))
+            .child("a", move || brief.clone().significant())
+            .child("b", slow("b", &probe));
+        start(system, props).expect("all have started");
+        wait_until(system, "the end", || system.find("/user/top").is_none() && system.is_quiet());
+        let said = probe.take();
+        assert!(said.contains(&"b started 1".to_owned()), "{said:?}");
+        assert_eq!(said.last().map(String::as_str), Some("b stopped"));
+        assert_eq!(why(system).len(), 1);
+    });
+}
+
+#[test]
+fn a_supervisor_that_keeps_its_children_makes_only_the_missing_ones_anew() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let p = kin("p", &probe).keep_children();
+        let p = p.child("a", slow("a", &probe)).child("b", slow("b", &probe));
+        let p = system.spawn("p", p).expect("a free name");
+        expect_all(system, &probe, &["p started 1", "a started 1", "b started 1"]);
+        let (a, b) = (find(system, "/user/p/a"), find(system, "/user/p/b"));
+        a.tell(Msg::Stop);
+        probe.expect_eq(system, "a stopped".to_owned());
+        wait_until(system, "the end of a", || system.find("/user/p/a").is_none());
+        p.tell(Msg::Fail);
+        expect_all(system, &probe, &["p failed", "p started 2", "a started 1"]);
+        b.tell(Msg::Add);
+        probe.expect_eq(system, "b sum 1".to_owned());
+        assert_eq!(find(system, "/user/p/b"), b);
+    });
+}

@@ -194,3 +194,42 @@ fn child_or_spawn_refuses_a_child_of_another_kind() {
         );
     });
 }
+
+#[test]
+fn kept_children_go_on_with_a_parent_that_is_resumed() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let resume = Strategy::one_for_one().on("planned", Directive::Resume);
+        let top = kin("top", &probe).supervise(resume);
+        let p = parent(&probe);
+        let top = system.spawn("top", top.child("p", move || p.clone())).expect("a free name");
+        // The child of p starts when p does, in any order.
+        (0..3).for_each(|_| assert!(probe.expect(system).ends_with("started 1")));
+        find(system, "/user/top/p").tell(Msg::Fail);
+        wait_until(system, "a resumed parent", || {
+            system.is_quiet() && state(system, "/user/top/p") == Some(ActorState::Running)
+        });
+        find(system, "/user/top/p/a").tell(Msg::Add);
+        probe.expect_eq(system, "a sum 1".to_owned());
+        assert_eq!(top.any().snapshot().restarts, 0);
+    });
+}
+
+#[test]
+fn kept_children_of_a_sibling_in_a_group_restart_stay() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let (p, x) = (parent(&probe), kin("x", &probe));
+        let top = kin("top", &probe).supervise(Strategy::all_for_one());
+        let top = top.child("p", move || p.clone()).child("x", move || x.clone());
+        system.spawn("top", top).expect("a free name");
+        (0..4).for_each(|_| assert!(probe.expect(system).ends_with("started 1")));
+        let a = find(system, "/user/top/p/a");
+        a.tell(Msg::Add);
+        probe.expect_eq(system, "a sum 1".to_owned());
+        find(system, "/user/top/x").tell(Msg::Fail);
+        expect_all(system, &probe, &["x failed", "p failed", "p started 2", "x started 2"]);
+        a.tell(Msg::Add);
+        probe.expect_eq(system, "a sum 2".to_owned());
+    });
+}
