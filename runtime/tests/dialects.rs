@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::kin::{Kin, MS, Msg, expect_all, find, kin, planned, run, starting};
 use common::wait_until;
 use footlights::actor::{ActorRef, Context, Exit, Props};
@@ -99,7 +101,7 @@ fn footlights_restarts_in_place_with_its_mailbox_and_stops_last_first() {
         let (taken, limit) = (decided.decision.taken, decided.decision.limit);
         assert_eq!(
             (taken, limit, decided.decision.delay.delay),
-            (Directive::Restart, Limit::DEFAULT, 0 * MS)
+            (Directive::Restart, Limit::DEFAULT, Duration::ZERO)
         );
         // Transient: an own stop is final.
         a.tell(Msg::Stop);
