@@ -23,6 +23,7 @@ use crate::id::{ActorId, MsgId};
 use crate::mailbox::order::Rules;
 use crate::mailbox::{Envelope, Lanes, Ordered};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, StopReason};
+use crate::supervise::SignalOrder;
 use crate::sync::{Mutex, Ordering};
 
 /// What lies in a user lane.
@@ -116,7 +117,7 @@ pub(crate) trait AnyCell: Send + Sync {
     fn task(self: Arc<Self>) -> Task;
     fn into_any(self: Arc<Self>) -> Arc<dyn std::any::Any + Send + Sync>;
     fn on_timer_target(self: Arc<Self>) -> Arc<dyn OnTimer>;
-    /// Puts a termination notice into the user lane, unless it is closed.
+    /// Puts a termination notice into the user lane, unless it is closed; where notices overtake, into the system lane.
     fn notice(self: Arc<Self>, registration: u64, news: Terminated);
     fn drain(self: Arc<Self>);
     fn snapshot(&self) -> ActorSnapshot;
@@ -232,8 +233,15 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn notice(self: Arc<Self>, registration: u64, news: Terminated) {
+        let news = Box::new(news);
         // A dead watcher is told nothing.
-        let _ = self.send_own(Item::Notice(registration, Box::new(news)), None);
+        match self.head.shared.signal_order {
+            SignalOrder::InOrder => drop(self.send_own(Item::Notice(registration, news), None)),
+            SignalOrder::Overtaking => {
+                let me: Arc<dyn AnyCell> = self;
+                signal(&me, Signal::Notice(registration, news), None);
+            }
+        }
     }
 
     fn drain(self: Arc<Self>) {
@@ -376,8 +384,13 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
 }
 
 impl<M: Send + 'static> Cell<M> {
-    /// Gives up what is queued, as a restart after an overflow does; what the actor has ordered itself stays.
-    pub(super) fn give_up_queue(self: &Arc<Self>, batch: &mut VecDeque<Envelope<Item<M>>>) {
+    /// Gives up what is queued, as a restart may do, for `reason`; what the actor has ordered itself stays.
+    pub(super) fn give_up_queue(
+        self: &Arc<Self>,
+        batch: &mut VecDeque<Envelope<Item<M>>>,
+        reason: DeadLetterReason,
+        fate: Fate,
+    ) {
         let (given_up, granted) = self.mailbox.give_up();
         let (own, others): (VecDeque<_>, VecDeque<_>) =
             batch.drain(..).partition(|envelope| envelope.item.is_own());
@@ -386,9 +399,9 @@ impl<M: Send + 'static> Cell<M> {
         for envelope in others.into_iter().chain(given_up) {
             head.counts.dead_lettered.add(1);
             if let Item::Message(message) | Item::Answer(_, message) = &envelope.item {
-                self.note_letter(envelope.id, DeadLetterReason::Overflow, DiedIn::Mailbox, Some(message));
+                self.note_letter(envelope.id, reason, DiedIn::Mailbox, Some(message));
             }
-            head.discard_as(Fate::Dropped(DropReason::MailboxFull), envelope);
+            head.discard_as(fate, envelope);
         }
         self.carry_out(granted);
     }

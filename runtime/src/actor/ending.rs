@@ -15,6 +15,7 @@ use super::signal::Signal;
 use super::{Actor, AnyRef, Terminated};
 use crate::dispatch::Worker;
 use crate::observe::{ActorState, DeadLetterReason, EventKind, StopReason};
+use crate::supervise::StopOrder;
 use crate::sync::Ordering;
 
 impl<A: Actor> Life<A> {
@@ -31,8 +32,9 @@ impl<A: Actor> Life<A> {
             }
             _ => reason,
         };
+        self.own.rearing = None;
         self.own.phase = Phase::Stopping(reason);
-        cell.head.children.lock().close(Some(SpawnError::ParentStopping));
+        cell.head.children.lock().close(SpawnError::ParentStopping);
         cell.carry_out(cell.mailbox.hold(None));
         self.open_or_shut(cell);
         cell.head.record(EventKind::StopBegan);
@@ -129,7 +131,7 @@ impl<A: Actor> Life<A> {
     pub(super) fn next_child_or(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
         let (to_stop, wait) = {
             let mut book = cell.head.children.lock();
-            (book.stop_next(self.props.stop_parallel), !book.is_empty())
+            (book.stop_next(self.props.stop_order == StopOrder::Parallel), !book.is_empty())
         };
         let reason = match self.own.phase {
             Phase::Stopping(StopReason::SystemShutdown) => StopReason::SystemShutdown,
@@ -156,7 +158,7 @@ impl<A: Actor> Life<A> {
     pub(super) fn child_gone(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
         match self.own.phase {
             Phase::Halting | Phase::Stopping(_) => self.next_child_or(cell, worker),
-            _ => Ran::Nothing,
+            _ => self.auto_shutdown(cell, worker),
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn force_at(target: &Arc<dyn AnyCell>, at: Instant, by: Option<&mut W
     }
     let children = {
         let mut book = head.children.lock();
-        book.close(Some(SpawnError::ParentStopping));
+        book.close(SpawnError::ParentStopping);
         book.stopping_all()
     };
     for (child, budget) in children {

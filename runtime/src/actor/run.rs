@@ -342,7 +342,7 @@ impl<A: Actor> Life<A> {
         cell.mailbox.pause(!self.own.readable());
         self.own.pause_silence(cell, !running || self.own.suspends > 0);
         cell.head.set_state(match self.own.phase {
-            Phase::New => ActorState::Starting,
+            Phase::New | Phase::Rearing => ActorState::Starting,
             Phase::Running if self.own.suspends > 0 => ActorState::Suspended,
             Phase::Running if awaiting => ActorState::AwaitingRoom,
             Phase::Running => ActorState::Running,
