@@ -102,7 +102,57 @@
 //! 4. The old instance is dropped. Two instances of one actor never live at once.
 //! 5. The delay passes, if there is one.
 //! 6. The factory makes a new instance, and `post_restart` runs on it (by default: `started`).
-//! 7. It reads its mailbox again. Reference, name, mailbox and watches are those of before; watchers are not told.
+//! 7. It reads its mailbox again. Reference, name, mailbox, watches and links are those of before; watchers are not told.
 //!
 //! On each instance exactly one of `pre_restart` and `stopped` is called. A panic in one of these, or in a `Drop`, is reported with
 //! the actor's path and decides nothing.
+//!
+//! # Actors that fail together
+//! Two actors that are of no use without each other are *linked*: when one ends abnormally (by a failure, a kill or force; not by
+//! a stop), the other fails with [`Linked`](crate::supervise::FailureKind::Linked), and its supervisor decides. By default it
+//! stops. A restart is no end, and links outlive it. What the dead had told the other is handled first.
+//!
+//! ```
+//! use footlights::actor::{Actor, AnyRef, Context, Failure, Props};
+//! use footlights::supervise::{Directive, FailureKind, Strategy};
+//! use footlights::system::ActorSystem;
+//!
+//! struct Half;
+//!
+//! impl Actor for Half {
+//!     type Msg = AnyRef;
+//!
+//!     fn receive(&mut self, cx: &mut Context<'_, Self>, other: AnyRef) -> Result<(), Failure> {
+//!         Ok(cx.link(&other)?)
+//!     }
+//! }
+//!
+//! struct Pair;
+//!
+//! impl Actor for Pair {
+//!     type Msg = ();
+//!
+//!     fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+//!         let reader = cx.spawn("reader", Props::new(|| Half))?;
+//!         let writer = cx.spawn("writer", Props::new(|| Half))?;
+//!         reader.tell(writer.any());
+//!         Ok(())
+//!     }
+//!
+//!     fn receive(&mut self, _cx: &mut Context<'_, Self>, _: ()) -> Result<(), Failure> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! // Without the rule the reader would stop, as the writer does.
+//! let strategy = Strategy::one_for_one().on(FailureKind::Linked, Directive::Restart);
+//! let system = ActorSystem::builder("pair").stepper().build()?;
+//! system.spawn("pair", Props::new(|| Pair).supervise(strategy))?;
+//! system.run_until_quiet(1_000);
+//! system.find("/user/pair/writer").expect("it lives").kill();
+//! system.run_until_quiet(1_000);
+//!
+//! assert!(system.find("/user/pair/writer").is_none());
+//! assert_eq!(system.find("/user/pair/reader").expect("it lives").snapshot().restarts, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
