@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::{hush_planned_panics, wait_until};
@@ -272,6 +273,51 @@ fn s3_an_actor_that_cannot_start_fails_who_is_linked_once() {
             assert_eq!(system.ledger().dead_lettered, 10);
         });
     }
+}
+
+/// Makes a node whose starts fail if their number, from 0, is one that `bad` names.
+fn starts(probe: &Probe<u32>, bad: fn(u32) -> bool) -> Props<Node> {
+    let (out, made) = (probe.recipient(), AtomicU32::new(0));
+    Props::new(move || {
+        assert!(!bad(made.fetch_add(1, Ordering::Relaxed)), "planned: not this time");
+        Node { out: out.clone(), strict: strict() }
+    })
+}
+
+#[test]
+fn s3_a_start_that_works_at_last_fails_nobody() {
+    hush_planned_panics();
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let linked = node(system, &probe, "linked");
+        let late = system.spawn("late", starts(&probe, |n| n < 2)).expect("a free name");
+        link(&linked, &late.any());
+        settle(system, &probe, &linked);
+        (0..10).for_each(|n| late.tell(Msg::Say(n)));
+        (0..10).for_each(|n| assert_eq!(probe.expect(system), n));
+        assert_eq!(failures(system, &linked.any()), 0);
+        late.kill();
+        wait_gone(system, "/user/linked"); // the link was there all the time
+        assert_eq!(failures(system, &linked.any()), 1);
+    });
+}
+
+#[test]
+fn s3_a_restart_that_cannot_start_fails_who_is_linked_once() {
+    hush_planned_panics();
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let linked = node(system, &probe, "linked");
+        let once = system.spawn("once", starts(&probe, |n| n > 0)).expect("a free name");
+        link(&linked, &once.any());
+        settle(system, &probe, &linked);
+        settle(system, &probe, &once);
+        probe.watch(system, &linked.any());
+        fail(&once);
+        assert_eq!(probe.expect_terminated(system).reason, StopReason::Failed(FailureKind::Linked));
+        assert_eq!(failures(system, &linked.any()), 1);
+        balanced_at_rest(system);
+    });
 }
 
 #[derive(Clone, Copy, Debug)]
