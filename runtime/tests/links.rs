@@ -24,7 +24,7 @@ struct Node {
 enum Msg {
     Run(Script),
     Say(u32),
-    Adopt(&'static str, Props<Node>, Recipient<AnyRef>),
+    Adopt(&'static str, Box<Props<Node>>, Recipient<AnyRef>),
 }
 
 impl Actor for Node {
@@ -58,7 +58,7 @@ fn node(system: &ActorSystem, probe: &Probe<u32>, name: &str) -> ActorRef<Msg> {
 
 fn child(system: &ActorSystem, parent: &ActorRef<Msg>, name: &'static str, props: Props<Node>) -> AnyRef {
     let made = Probe::new(system, "");
-    parent.tell(Msg::Adopt(name, props, made.recipient()));
+    parent.tell(Msg::Adopt(name, Box::new(props), made.recipient()));
     made.expect(system)
 }
 
