@@ -34,6 +34,8 @@ pub(crate) enum Item<M> {
     Tick(u64),
     /// The end of a watched actor, under a registration.
     Notice(u64, Box<Terminated>),
+    /// The end of a linked actor: this one is to fail.
+    LinkNotice(Box<Terminated>),
     /// An answer ordered by an earlier run, of this incarnation.
     Answer(u32, M),
     /// A tick that this incarnation has stashed.
@@ -119,6 +121,8 @@ pub(crate) trait AnyCell: Send + Sync {
     fn on_timer_target(self: Arc<Self>) -> Arc<dyn OnTimer>;
     /// Puts a termination notice into the user lane, unless it is closed; where notices overtake, into the system lane.
     fn notice(self: Arc<Self>, registration: u64, news: Terminated);
+    /// Puts the end of a linked actor into the user lane, unless it is closed.
+    fn link_notice(self: Arc<Self>, news: Terminated);
     fn drain(self: Arc<Self>);
     fn snapshot(&self) -> ActorSnapshot;
     fn is_closed(&self) -> bool;
@@ -242,6 +246,11 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
                 signal(&me, Signal::Notice(registration, news), None);
             }
         }
+    }
+
+    fn link_notice(self: Arc<Self>, news: Terminated) {
+        // The dead share nobody's fate.
+        let _ = self.send_own(Item::LinkNotice(Box::new(news)), None);
     }
 
     fn drain(self: Arc<Self>) {
@@ -369,7 +378,7 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: DropReason::StaleTimer, message: envelope.id });
             }
-            Item::Notice(..) => {
+            Item::Notice(..) | Item::LinkNotice(_) => {
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: DropReason::Unwatched, message: envelope.id });
             }

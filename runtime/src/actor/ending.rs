@@ -9,6 +9,7 @@ use super::budget::order_stop;
 use super::cell::{AnyCell, Cell, Fate, MESSAGE_DROP, bury, signal};
 use super::forced::{forced_paths, tell_parent};
 use super::life::{Life, Phase, Ran};
+use super::links;
 use super::path::SpawnError;
 use super::shared::{Exit, Shared};
 use super::signal::Signal;
@@ -141,6 +142,7 @@ impl<A: Actor> Life<A> {
             if self.own.phase == Phase::Halting {
                 let watch = self.own.watching.remove(child.head().id);
                 cell.head.discard("drop of a watch", watch);
+                links::unlink(&cell.head, child.head());
             }
             order_stop(&child, reason, budget, Some(&mut *worker));
         }
@@ -197,6 +199,7 @@ pub(super) fn mourn(gone: &Arc<dyn AnyCell>, reason: StopReason) {
         head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
         watcher.notice(registration, Terminated { target: AnyRef(gone.clone()), reason });
     }
+    links::sever(gone, reason);
     calls.into_iter().for_each(|call| call(reason));
 }
 

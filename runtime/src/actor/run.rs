@@ -135,6 +135,10 @@ impl<A: Actor> Life<A> {
             Item::Notice(number, news) => {
                 (catch(|| Ok(self.own.watching.message_of(number, *news))), DropReason::Unwatched)
             }
+            Item::LinkNotice(news) => match head.link_failure(&news) {
+                Some(why) => (Err(why), DropReason::Unwatched),
+                None => (Ok(None), DropReason::Unwatched),
+            },
             Item::Answer(incarnation, message) => {
                 if incarnation != head.incarnation() {
                     head.counts.dead_lettered.add(1);

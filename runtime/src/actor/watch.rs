@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::AnyRef;
 use super::cell::AnyCell;
+use super::links::Links;
 use super::ready::OnEnd;
 use crate::id::ActorId;
 use crate::observe::StopReason;
@@ -106,6 +107,8 @@ impl<M> Watching<M> {
 pub(crate) struct Mourners {
     by_watcher: BTreeMap<ActorId, (u64, Arc<dyn AnyCell>)>,
     calls: Vec<OnEnd>,
+    /// Who shares its fate.
+    pub(super) links: Links,
 }
 
 impl Mourners {

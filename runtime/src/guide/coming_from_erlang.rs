@@ -12,6 +12,7 @@
 //! | `intensity`, `period` | `max_restarts(intensity, period)` |
 //! | `permanent`, `transient`, `temporary` | [`RestartType`](crate::supervise::RestartType) of the child's props |
 //! | `monitor`, `{'DOWN', …}` | [`cx.watch`](crate::actor::Context::watch): the notice comes mapped into your own message type |
+//! | `link`, `unlink` | [`cx.link`](crate::actor::Context::link), `cx.unlink`: the other *fails*, and its supervisor decides. There is no `trap_exit`: who wants to be told watches |
 //! | `erlang:send_after`, `cancel_timer` | [`cx.timers()`](crate::actor::Context::timers) with keys; a cancelled tick is never handled, even if it was queued |
 //! | `register`, `whereis`, `pg` | names among siblings, [`find`](crate::system::ActorSystem::find) by path; [`ServiceKey`](crate::pattern::ServiceKey) for groups |
 //! | `shutdown => 5000` | [`Props::shutdown`](crate::actor::Props::shutdown), 5 s as well |

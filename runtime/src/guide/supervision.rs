@@ -107,6 +107,56 @@
 //! On each instance exactly one of `pre_restart` and `stopped` is called. A panic in one of these, or in a `Drop`, is reported with
 //! the actor's path and decides nothing.
 //!
+//! # Actors that fail together
+//! Two actors that are of no use without each other are *linked*: when one ends abnormally (by a failure, a kill or force; not by
+//! a stop), the other fails with [`Linked`](crate::supervise::FailureKind::Linked), and its supervisor decides. By default it
+//! stops. A restart is no end, and links outlive it. What the dead had told the other is handled first.
+//!
+//! ```
+//! use footlights::actor::{Actor, AnyRef, Context, Failure, Props};
+//! use footlights::supervise::{Directive, FailureKind, Strategy};
+//! use footlights::system::ActorSystem;
+//!
+//! struct Half;
+//!
+//! impl Actor for Half {
+//!     type Msg = AnyRef;
+//!
+//!     fn receive(&mut self, cx: &mut Context<'_, Self>, other: AnyRef) -> Result<(), Failure> {
+//!         Ok(cx.link(&other)?)
+//!     }
+//! }
+//!
+//! struct Pair;
+//!
+//! impl Actor for Pair {
+//!     type Msg = ();
+//!
+//!     fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+//!         let reader = cx.spawn("reader", Props::new(|| Half))?;
+//!         let writer = cx.spawn("writer", Props::new(|| Half))?;
+//!         reader.tell(writer.any());
+//!         Ok(())
+//!     }
+//!
+//!     fn receive(&mut self, _cx: &mut Context<'_, Self>, _: ()) -> Result<(), Failure> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! // Without the rule the reader would stop, as the writer does.
+//! let strategy = Strategy::one_for_one().on(FailureKind::Linked, Directive::Restart);
+//! let system = ActorSystem::builder("pair").stepper().build()?;
+//! system.spawn("pair", Props::new(|| Pair).supervise(strategy))?;
+//! system.run_until_quiet(1_000);
+//! system.find("/user/pair/writer").expect("it lives").kill();
+//! system.run_until_quiet(1_000);
+//!
+//! assert!(system.find("/user/pair/writer").is_none());
+//! assert_eq!(system.find("/user/pair/reader").expect("it lives").snapshot().restarts, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Declared children
 //! Children can be declared instead of spawned. They start one after another, each when the one before runs, and whoever waits for
 //! their supervisor to be ready waits for all of them. They stop in the opposite order. A start that fails is tried again in the

@@ -178,6 +178,10 @@ pub enum EventKind {
     Unwatched { target: ActorId },
     /// The actor was told of an end.
     Notified { target: ActorId, reason: StopReason },
+    /// The actor shares another's fate.
+    Linked { target: ActorId },
+    /// The actor no longer shares another's fate.
+    Unlinked { target: ActorId },
     /// A router's members changed.
     RouteesChanged { routees: u64 },
     /// A router has one more routee.
@@ -377,6 +381,8 @@ impl EventKind {
                 [51, cycle.len() as u64, ids, 0]
             }
             Forced { path, state, running_for_ns } => [40, text(path), *state as u64, *running_for_ns],
+            Linked { target } => [41, target.0, 0, 0],
+            Unlinked { target } => [42, target.0, 0, 0],
             RouteeAdded { routee, routees } => [80, routee.0, *routees, 0],
             RouteeRetired { routee, routees } => [81, routee.0, *routees, 0],
             Resized(resized) => [82, resized.from, resized.to, resized.why.word()],

@@ -85,6 +85,8 @@ fn words(run: &Run, kind: &EventKind) -> String {
         EventKind::AwaitingRoom { target } => format!("waits for room at {}", who(*target)),
         EventKind::RoomFound { target } => format!("found room at {}", who(*target)),
         EventKind::Watched { target } => format!("watches {}", who(*target)),
+        EventKind::Linked { target } => format!("shares the fate of {}", who(*target)),
+        EventKind::Unlinked { target } => format!("no longer shares the fate of {}", who(*target)),
         EventKind::Notified { target, reason } => format!("hears of {}: {}", who(*target), stopped(*reason)),
         EventKind::MailboxHigh { depth } => format!("{depth} messages wait"),
         EventKind::MailboxFull { capacity } => format!("its mailbox of {capacity} is full"),
