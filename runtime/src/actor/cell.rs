@@ -351,8 +351,22 @@ fn signal_now(target: &Arc<dyn AnyCell>, signal: Signal, by: Option<&mut Worker>
     }
 }
 
-/// Answers a signal that came after the end, where somebody waits for an answer.
+/// Answers a signal that comes after the last run, where somebody waits for an answer.
 pub(crate) fn unheard(target: &Arc<dyn AnyCell>, signal: Signal) {
+    let mut mourners = target.head().mourners.lock();
+    match signal {
+        // The end is not told yet, and the name may still be taken.
+        Signal::Watch(watcher, registration) if !mourners.have_heard() => mourners.add(watcher, registration),
+        Signal::OnEnd(call) if !mourners.have_heard() => mourners.call(call),
+        Signal::Unwatch(watcher) => mourners.remove(watcher),
+        late => {
+            drop(mourners);
+            answer_late(target, late);
+        }
+    }
+}
+
+fn answer_late(target: &Arc<dyn AnyCell>, signal: Signal) {
     match signal {
         Signal::Watch(watcher, registration) => {
             let news = Terminated { target: AnyRef(target.clone()), reason: StopReason::AlreadyGone };

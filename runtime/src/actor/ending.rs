@@ -191,10 +191,7 @@ impl<A: Actor> Life<A> {
 /// Tells everybody who wants to hear of an actor's end.
 pub(super) fn mourn(gone: &Arc<dyn AnyCell>, reason: StopReason) {
     let head = gone.head();
-    let (mourners, calls) = {
-        let mut mourners = head.mourners.lock();
-        (mourners.take(), mourners.take_calls())
-    };
+    let (mourners, calls) = head.mourners.lock().tell();
     for (registration, watcher) in mourners {
         head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
         watcher.notice(registration, Terminated { target: AnyRef(gone.clone()), reason });
