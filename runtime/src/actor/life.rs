@@ -420,7 +420,7 @@ impl<A: Actor> Life<A> {
     /// The children are gone, or kept: drops what belonged to the old incarnation, then the instance itself.
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.end_time(cell);
-        self.own.tasks.cancel();
+        self.own.tasks.cancel_own();
         self.handlers.clear();
         self.own.doing = None;
         self.own.unstash(cell, usize::MAX);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Actor;
 use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
-use super::context::Context;
+use super::context::{ANY_INCARNATION, Context};
 use super::deadlock;
 use super::failure::{Failure, catch};
 use super::head::Head;
@@ -140,7 +140,7 @@ impl<A: Actor> Life<A> {
                 None => (Ok(None), DropReason::Unwatched),
             },
             Item::Answer(incarnation, message) => {
-                if incarnation != head.incarnation() {
+                if incarnation != ANY_INCARNATION && incarnation != head.incarnation() {
                     head.counts.dead_lettered.add(1);
                     let reason = DeadLetterReason::StaleIncarnation;
                     cell.note_letter(id, reason, DiedIn::Mailbox, Some(&message));

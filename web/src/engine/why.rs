@@ -87,6 +87,8 @@ fn words(run: &Run, kind: &EventKind) -> String {
         EventKind::Watched { target } => format!("watches {}", who(*target)),
         EventKind::Linked { target } => format!("shares the fate of {}", who(*target)),
         EventKind::Unlinked { target } => format!("no longer shares the fate of {}", who(*target)),
+        EventKind::Unwatched { target } => format!("watches {} no longer", who(*target)),
+        EventKind::AutoShutdown(why) => why.why(),
         EventKind::Notified { target, reason } => format!("hears of {}: {}", who(*target), stopped(*reason)),
         EventKind::MailboxHigh { depth } => format!("{depth} messages wait"),
         EventKind::MailboxFull { capacity } => format!("its mailbox of {capacity} is full"),
