@@ -395,6 +395,26 @@ fn an_answer_to_an_earlier_incarnation_is_a_dead_letter() {
     });
 }
 
+#[test]
+fn an_answer_ordered_across_restarts_reaches_the_new_incarnation() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let (asker, oracle) = (oracle(system, &probe, "asker"), oracle(system, &probe, "oracle"));
+        let to = oracle.clone();
+        run(&asker, move |cx, _| {
+            cx.across_restarts(|cx| cx.ask(&to, Msg::Keep, LONG, Msg::Heard));
+            Ok(())
+        });
+        wait_until(system, "the question to be kept", || asker.queued() + oracle.queued() == 0);
+        wait_until(system, "one ask", || system.snapshot().asks.pending == 1);
+        run(&asker, |_, _| Err(Failure::new("planned", "a restart of the asker")));
+        wait_until(system, "the restart", || asker.any().snapshot().incarnation == 2);
+        oracle.tell(Msg::AnswerKept(3));
+        assert_eq!(probe.expect(system), Ok(3));
+        assert_eq!(system.dead_letters(), []);
+    });
+}
+
 #[cfg(panic = "unwind")]
 #[test]
 fn a_panic_in_the_mapping_of_an_answer_is_not_the_repliers_failure() {

@@ -142,3 +142,34 @@ fn a_scenario_whose_system_cannot_be_built_does_not_run() {
     let refused = Run::start_with(plan, On::Stepper, |builder| builder.throughput(0)).err();
     assert!(matches!(refused, Some(RunError::System(BuildError::Throughput))), "{refused:?}");
 }
+
+#[test]
+fn a_failure_keeps_a_bounded_chain_of_sources() {
+    #[derive(Debug)]
+    struct Deep(usize, &'static str, Option<Box<Deep>>);
+    impl std::fmt::Display for Deep {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(&self.1.repeat(self.0))
+        }
+    }
+    impl std::error::Error for Deep {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            self.2.as_deref().map(|deep| deep as _)
+        }
+    }
+    let kept = |links: usize, bytes: usize| {
+        let chain = (0..links).fold(None, |inner, _| Some(Box::new(Deep(bytes, "x", inner))));
+        let failure = footlights::actor::Failure::from(*chain.expect("a chain"));
+        let mut lengths = vec![failure.text().len()];
+        let mut next = failure.source();
+        while let Some(source) = next {
+            lengths.push(source.to_string().len());
+            next = source.source();
+        }
+        lengths
+    };
+    assert_eq!(kept(3, 5), [5, 5, 5]);
+    assert_eq!(kept(40, 1).len(), 17, "itself and 16 sources");
+    assert_eq!(kept(4, 400), [400, 400, 224], "1 KiB in all");
+    assert_eq!(kept(2, 2_000), [1_024]);
+}

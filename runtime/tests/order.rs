@@ -11,7 +11,8 @@ use common::wait_until;
 use footlights::actor::{Actor, ActorRef, Context, Failure, Props, Recipient, Terminated};
 use footlights::mailbox::{Mailbox, OverflowStrategy};
 use footlights::pattern::Reply;
-use footlights::system::ActorSystem;
+use footlights::supervise::{Dialect, RestartType, SignalOrder};
+use footlights::system::{ActorSystem, Builder};
 use footlights::testkit::{Probe, on_each_dispatcher};
 #[cfg(target_family = "wasm")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -183,4 +184,167 @@ fn m3_each_pair_keeps_its_order_by_every_door_and_to_the_end() {
             }
         });
     }
+}
+
+/// Interleavings that the order of notices is tried on, of each kind.
+const INTERLEAVINGS: u64 = 200;
+
+enum Bidding {
+    Watch(ActorRef<Listening>),
+    Speak,
+}
+
+/// How a speaker ends its speech.
+#[derive(Clone, Copy, PartialEq)]
+enum Farewell {
+    Stop,
+    /// Its supervisor stops it.
+    Fail,
+    Panic,
+}
+
+/// Tells each listener the numbers 1 to n, in pieces, and ends with the last one.
+struct Speaker {
+    listeners: Vec<ActorRef<Listening>>,
+    said: u64,
+    farewell: Farewell,
+}
+
+const NUMBERS: u64 = 12;
+
+impl Actor for Speaker {
+    type Msg = Bidding;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, bidding: Bidding) -> Result<(), Failure> {
+        match bidding {
+            Bidding::Watch(listener) => self.listeners.push(listener),
+            Bidding::Speak => {
+                for _ in 0..=cx.rng().below(3) {
+                    self.said += 1;
+                    for listener in &self.listeners {
+                        cx.tell(listener, Listening::Number(self.said));
+                    }
+                }
+                if self.said >= NUMBERS {
+                    match self.farewell {
+                        Farewell::Stop => cx.stop(),
+                        Farewell::Fail => return Err(Failure::new("planned", "the end of a speech")),
+                        Farewell::Panic => panic!("planned: the end of a speech"),
+                    }
+                    return Ok(());
+                }
+                let pause = Duration::from_micros(cx.rng().below(4));
+                cx.work(pause);
+                let me = cx.myself();
+                cx.tell(&me, Bidding::Speak);
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Listening {
+    Number(u64),
+    Gone,
+}
+
+/// Says what it hears, at its own pace.
+struct Audience {
+    pause_us_max: u64,
+    out: Recipient<u64>,
+    speaker: ActorRef<Bidding>,
+}
+
+impl Actor for Audience {
+    type Msg = Listening;
+
+    fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+        cx.watch(&self.speaker.any(), |_| Listening::Gone)?;
+        self.speaker.tell(Bidding::Watch(cx.myself()));
+        Ok(())
+    }
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, heard: Listening) -> Result<(), Failure> {
+        let n = match heard {
+            Listening::Number(n) => n,
+            Listening::Gone => GONE,
+        };
+        cx.tell(&self.out, n);
+        let pause = Duration::from_micros(cx.rng().below(self.pause_us_max + 1));
+        cx.work(pause);
+        Ok(())
+    }
+}
+
+/// Lets two listeners hear a speech to its end; gives what each has heard.
+fn hear(builder: Builder, seed: u64) -> [Vec<u64>; 2] {
+    let system = builder.seed(seed).build().expect("good settings");
+    let ears = [Probe::new(&system, "one"), Probe::new(&system, "two")];
+    let farewell = [Farewell::Stop, Farewell::Fail, Farewell::Panic][seed as usize % 3];
+    let make = move || Speaker { listeners: Vec::new(), said: 0, farewell };
+    let props = Props::new(make).restart_type(RestartType::Temporary);
+    let speaker = system.spawn("speaker", props).expect("a free name");
+    for ear in &ears {
+        let (out, speaker) = (ear.recipient(), speaker.clone());
+        let pause_us_max = seed % 6;
+        let make = move || Audience { pause_us_max, out: out.clone(), speaker: speaker.clone() };
+        system.block_on(system.spawn_ready("", Props::new(make))).expect("it starts");
+    }
+    speaker.tell(Bidding::Speak);
+    let heard = ears.map(|ear| {
+        let mut heard = Vec::new();
+        while !heard.contains(&GONE) || !is_whole(&heard) {
+            heard.push(ear.expect(&system));
+        }
+        heard
+    });
+    system.shutdown(LONG).expect("it ends");
+    assert!(system.snapshot().ledger.balanced());
+    heard
+}
+
+/// Says whether all numbers of a speech are there, the last one being told by whoever heard most.
+fn is_whole(heard: &[u64]) -> bool {
+    let last = heard.iter().filter(|n| **n != GONE).max().copied().unwrap_or(0);
+    last >= NUMBERS && heard.len() as u64 == last + 1
+}
+
+/// Counts the notices that came before something that the dead had told earlier; numbers are always in order.
+fn overtakings(heard: &[Vec<u64>; 2]) -> usize {
+    for numbers in heard {
+        let numbers: Vec<_> = numbers.iter().filter(|n| **n != GONE).collect();
+        assert!(numbers.is_sorted(), "{heard:?}");
+    }
+    heard.iter().filter(|heard| heard.last() != Some(&GONE)).count()
+}
+
+fn stepper() -> Builder {
+    ActorSystem::builder("order").stepper().seeded_order()
+}
+
+#[test]
+fn notices_keep_the_order_under_all_interleavings() {
+    common::hush_planned_panics();
+    for seed in 0..INTERLEAVINGS {
+        for dialect in [Dialect::Footlights, Dialect::Otp] {
+            let heard = hear(stepper().workers(1 + seed as usize % 4).dialect(dialect), seed);
+            assert_eq!(overtakings(&heard), 0, "seed {seed}, {dialect}: {heard:?}");
+        }
+        let heard = hear(ActorSystem::builder("order").pool().workers(1 + seed as usize % 4), seed);
+        assert_eq!(overtakings(&heard), 0, "pool, seed {seed}: {heard:?}");
+    }
+}
+
+#[test]
+fn notices_overtake_messages_where_the_race_is_to_be_seen() {
+    common::hush_planned_panics();
+    let akka = |seed| overtakings(&hear(stepper().dialect(Dialect::Akka), seed));
+    let switched = |seed| overtakings(&hear(stepper().signal_order(SignalOrder::Overtaking), seed));
+    let in_order =
+        |seed| overtakings(&hear(stepper().dialect(Dialect::Akka).signal_order(SignalOrder::InOrder), seed));
+    let count = |overtakings: &dyn Fn(u64) -> usize| (0..INTERLEAVINGS).map(overtakings).sum::<usize>();
+    let (akka, switched, in_order) = (count(&akka), count(&switched), count(&in_order));
+    assert!(akka > 0 && switched > 0, "{akka} and {switched} notices have overtaken a message");
+    assert!(akka < 2 * INTERLEAVINGS as usize, "it is a race: not all of them do");
+    assert_eq!(in_order, 0, "what is named goes before the dialect");
 }

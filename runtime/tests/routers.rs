@@ -399,3 +399,27 @@ fn a_smallest_mailbox_router_puts_a_routee_in_backoff_last() {
         assert_eq!(down.queued(), 1);
     });
 }
+
+#[test]
+fn a_pool_stops_its_routees_all_at_once() {
+    on_steppers(|system| {
+        let probe = Probe::new(system, "probe");
+        // Each has a worker of its own, so a busy one holds up none but whoever waits for it.
+        let routees =
+            Router::round_robin().pool(3, props(&probe).dispatcher("pinned")).refill(Refill::Shrink);
+        let router = system.spawn_router("pool", routees).expect("a free name");
+        [Job::Say(1), Job::Say(2), Job::Work(10 * MS)].into_iter().for_each(|job| router.tell(job));
+        system.run_for(MS);
+        router.stop();
+        wait_until(system, "the end of the pool", || system.find("/user/pool").is_none());
+        let times = |wanted: &dyn Fn(&EventKind) -> bool| -> Vec<_> {
+            let (events, _) = system.rare_events(0);
+            events.iter().filter(|event| wanted(&event.kind)).map(|event| event.at).collect()
+        };
+        let begun = times(&|kind| matches!(kind, EventKind::StopBegan));
+        let ended = times(&|kind| matches!(kind, EventKind::Stopped { .. }));
+        assert_eq!((begun.len(), ended.len()), (4, 4), "the router and its routees");
+        // The last one started has work for 10 ms; the others do not wait for that.
+        assert!(begun[2] - begun[0] < MS && begun[3] - begun[0] > 8 * MS, "{begun:?} {ended:?}");
+    });
+}

@@ -255,6 +255,38 @@ fn a_restart_of_the_actor_cancels_the_tasks_of_the_old_incarnation() {
 }
 
 #[test]
+fn a_task_ordered_across_restarts_outlives_them_and_ends_with_a_stop() {
+    on_each_dispatcher(|system| {
+        let probe = Probe::new(system, "probe");
+        let host = host(system, &probe);
+        let dropped = Arc::new(AtomicBool::new(false));
+        let (kept, gate) = (Wakes { left: 0, dropped: dropped.clone() }, Arc::new(AtomicBool::new(false)));
+        let open = gate.clone();
+        run(&host, move |cx| {
+            let later = std::future::poll_fn(move |cx| {
+                cx.waker().wake_by_ref();
+                if open.load(Ordering::SeqCst) { Poll::Ready(7) } else { Poll::Pending }
+            });
+            let never = async move {
+                std::future::pending::<()>().await;
+                kept.await
+            };
+            cx.across_restarts(|cx| {
+                cx.pipe_to_self(later, Msg::Done);
+                cx.pipe_to_self(never, Msg::Done);
+            });
+            Err(Failure::new("planned", "a restart"))
+        });
+        wait_until(system, "the restart", || host.any().snapshot().incarnation == 2);
+        assert!(!dropped.load(Ordering::SeqCst), "the restart has cancelled it");
+        gate.store(true, Ordering::SeqCst);
+        assert_eq!(probe.expect(system).0, Ok(7));
+        host.stop();
+        wait_until(system, "the future to be dropped", || dropped.load(Ordering::SeqCst));
+    });
+}
+
+#[test]
 fn a_panic_in_the_drop_of_a_future_stops_nobody_from_ending() {
     struct Touchy;
 

@@ -175,6 +175,24 @@ fn d1_stop_and_watch_raced_from_two_threads_give_one_notice_each() {
     assert!(system.ledger().balanced());
 }
 
+#[cfg(not(target_family = "wasm"))]
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the race needs a second thread outside the pool")]
+fn d1_a_name_is_free_when_its_actor_s_end_is_heard_also_by_who_comes_late() {
+    const ROUNDS: u64 = 10_000;
+    let system = ActorSystem::builder("race").pool().workers(2).build().expect("good settings");
+    let spawn = |_| system.spawn("", Props::new(|| Idle)).expect("a child");
+    let targets: Vec<_> = (0..ROUNDS).map(spawn).collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| targets.iter().for_each(|target| target.stop()));
+        for target in &targets {
+            system.block_on(target.stop_and_wait(Duration::MAX)).expect("an end");
+            assert!(system.find(target.path()).is_none(), "{} is taken", target.path());
+        }
+    });
+    system.shutdown(Duration::from_secs(10)).expect("an end");
+}
+
 #[test]
 fn d1_a_name_used_again_keeps_the_old_reference_dead() {
     on_each_dispatcher(|system| {

@@ -23,6 +23,7 @@ use crate::id::{ActorId, MsgId};
 use crate::mailbox::order::Rules;
 use crate::mailbox::{Envelope, Lanes, Ordered};
 use crate::observe::{ActorSnapshot, DeadLetterReason, DropReason, EventKind, Ledger, StopReason};
+use crate::supervise::SignalOrder;
 use crate::sync::{Mutex, Ordering};
 
 /// What lies in a user lane.
@@ -33,6 +34,8 @@ pub(crate) enum Item<M> {
     Tick(u64),
     /// The end of a watched actor, under a registration.
     Notice(u64, Box<Terminated>),
+    /// The end of a linked actor: this one is to fail.
+    LinkNotice(Box<Terminated>),
     /// An answer ordered by an earlier run, of this incarnation.
     Answer(u32, M),
     /// A tick that this incarnation has stashed.
@@ -116,8 +119,10 @@ pub(crate) trait AnyCell: Send + Sync {
     fn task(self: Arc<Self>) -> Task;
     fn into_any(self: Arc<Self>) -> Arc<dyn std::any::Any + Send + Sync>;
     fn on_timer_target(self: Arc<Self>) -> Arc<dyn OnTimer>;
-    /// Puts a termination notice into the user lane, unless it is closed.
+    /// Puts a termination notice into the user lane, unless it is closed; where notices overtake, into the system lane.
     fn notice(self: Arc<Self>, registration: u64, news: Terminated);
+    /// Puts the end of a linked actor into the user lane, unless it is closed.
+    fn link_notice(self: Arc<Self>, news: Terminated);
     fn drain(self: Arc<Self>);
     fn snapshot(&self) -> ActorSnapshot;
     fn is_closed(&self) -> bool;
@@ -232,8 +237,20 @@ impl<M: Send + 'static> AnyCell for Cell<M> {
     }
 
     fn notice(self: Arc<Self>, registration: u64, news: Terminated) {
+        let news = Box::new(news);
         // A dead watcher is told nothing.
-        let _ = self.send_own(Item::Notice(registration, Box::new(news)), None);
+        match self.head.shared.signal_order {
+            SignalOrder::InOrder => drop(self.send_own(Item::Notice(registration, news), None)),
+            SignalOrder::Overtaking => {
+                let me: Arc<dyn AnyCell> = self;
+                signal(&me, Signal::Notice(registration, news), None);
+            }
+        }
+    }
+
+    fn link_notice(self: Arc<Self>, news: Terminated) {
+        // The dead share nobody's fate.
+        let _ = self.send_own(Item::LinkNotice(Box::new(news)), None);
     }
 
     fn drain(self: Arc<Self>) {
@@ -334,8 +351,22 @@ fn signal_now(target: &Arc<dyn AnyCell>, signal: Signal, by: Option<&mut Worker>
     }
 }
 
-/// Answers a signal that came after the end, where somebody waits for an answer.
+/// Answers a signal that comes after the last run, where somebody waits for an answer.
 pub(crate) fn unheard(target: &Arc<dyn AnyCell>, signal: Signal) {
+    let mut mourners = target.head().mourners.lock();
+    match signal {
+        // The end is not told yet, and the name may still be taken.
+        Signal::Watch(watcher, registration) if !mourners.have_heard() => mourners.add(watcher, registration),
+        Signal::OnEnd(call) if !mourners.have_heard() => mourners.call(call),
+        Signal::Unwatch(watcher) => mourners.remove(watcher),
+        late => {
+            drop(mourners);
+            answer_late(target, late);
+        }
+    }
+}
+
+fn answer_late(target: &Arc<dyn AnyCell>, signal: Signal) {
     match signal {
         Signal::Watch(watcher, registration) => {
             let news = Terminated { target: AnyRef(target.clone()), reason: StopReason::AlreadyGone };
@@ -361,7 +392,7 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: DropReason::StaleTimer, message: envelope.id });
             }
-            Item::Notice(..) => {
+            Item::Notice(..) | Item::LinkNotice(_) => {
                 head.counts.dropped_own.add(1);
                 head.record(EventKind::Dropped { reason: DropReason::Unwatched, message: envelope.id });
             }
@@ -376,8 +407,13 @@ pub(crate) fn bury<M: Send + 'static>(cell: &Cell<M>, left: VecDeque<Envelope<It
 }
 
 impl<M: Send + 'static> Cell<M> {
-    /// Gives up what is queued, as a restart after an overflow does; what the actor has ordered itself stays.
-    pub(super) fn give_up_queue(self: &Arc<Self>, batch: &mut VecDeque<Envelope<Item<M>>>) {
+    /// Gives up what is queued, as a restart may do, for `reason`; what the actor has ordered itself stays.
+    pub(super) fn give_up_queue(
+        self: &Arc<Self>,
+        batch: &mut VecDeque<Envelope<Item<M>>>,
+        reason: DeadLetterReason,
+        fate: Fate,
+    ) {
         let (given_up, granted) = self.mailbox.give_up();
         let (own, others): (VecDeque<_>, VecDeque<_>) =
             batch.drain(..).partition(|envelope| envelope.item.is_own());
@@ -386,9 +422,9 @@ impl<M: Send + 'static> Cell<M> {
         for envelope in others.into_iter().chain(given_up) {
             head.counts.dead_lettered.add(1);
             if let Item::Message(message) | Item::Answer(_, message) = &envelope.item {
-                self.note_letter(envelope.id, DeadLetterReason::Overflow, DiedIn::Mailbox, Some(message));
+                self.note_letter(envelope.id, reason, DiedIn::Mailbox, Some(message));
             }
-            head.discard_as(Fate::Dropped(DropReason::MailboxFull), envelope);
+            head.discard_as(fate, envelope);
         }
         self.carry_out(granted);
     }

@@ -11,7 +11,7 @@ use super::cell::AnyCell;
 use super::path::SpawnError;
 use crate::id::ActorId;
 use crate::rng::Rng;
-use crate::supervise::{ChildBudget, RestartType};
+use crate::supervise::{AutoShutdown, ChildBudget, RestartType};
 
 /// The book.
 #[derive(Default)]
@@ -20,6 +20,14 @@ pub(crate) struct Children {
     names: BTreeMap<Arc<str>, ActorId>,
     generated: u64,
     closed: Option<SpawnError>,
+    ended: Option<Box<Ended>>,
+}
+
+/// The significant children that have ended for good.
+pub(crate) struct Ended {
+    pub(crate) count: u32,
+    pub(crate) last: ActorId,
+    pub(crate) path: Arc<str>,
 }
 
 /// One entry.
@@ -32,6 +40,12 @@ pub(crate) struct Child {
     pub(crate) shutdown: Shutdown,
     /// It was told to stop because its parent stops or restarts.
     pub(crate) told: bool,
+    /// It is suspended for a failure or a restart of its parent.
+    pub(crate) held: bool,
+    /// Its parent waits for its start.
+    pub(crate) declared: bool,
+    /// Its end may be that of its parent, see [`AutoShutdown`].
+    pub(crate) significant: bool,
 }
 
 impl Children {
@@ -63,6 +77,10 @@ impl Children {
     pub(crate) fn remove(&mut self, id: ActorId) {
         if let Some(child) = self.living.remove(&id) {
             self.names.remove(&child.name);
+            if child.significant && !child.told {
+                let count = self.ended.as_ref().map_or(0, |ended| ended.count).saturating_add(1);
+                self.ended = Some(Box::new(Ended { count, last: id, path: child.cell.head().path.clone() }));
+            }
         }
     }
 
@@ -120,8 +138,32 @@ impl Children {
         self.living.values_mut().rev().map(|child| (child.cell.clone(), child.shutdown)).collect()
     }
 
-    /// Refuses new children from now on, or takes them again.
-    pub(crate) fn close(&mut self, why: Option<SpawnError>) {
-        self.closed = why;
+    /// Marks all children as suspended for their parent, or as no longer so; gives those for whom that is news.
+    pub(crate) fn hold(&mut self, held: bool) -> Vec<Arc<dyn AnyCell>> {
+        let changed = self.living.values_mut().filter(|child| child.held != held);
+        changed.map(|child| (child.held = held, child.cell.clone()).1).collect()
+    }
+
+    /// Says whether the ends of significant children are that of their parent, once.
+    pub(crate) fn take_ended(&mut self, mode: AutoShutdown) -> Option<Box<Ended>> {
+        let is_due = match mode {
+            AutoShutdown::Never => false,
+            AutoShutdown::AnySignificant => true,
+            AutoShutdown::AllSignificant => !self.living.values().any(|child| child.significant),
+        };
+        if is_due { self.ended.take() } else { None }
+    }
+
+    /// Refuses new children from now on.
+    pub(crate) fn close(&mut self, why: SpawnError) {
+        self.closed = Some(why);
+    }
+
+    /// Takes new children again, for a new instance; unless the old ones were kept, it is a new set of them.
+    pub(crate) fn open(&mut self, kept: bool) {
+        self.closed = None;
+        if !kept {
+            self.ended = None;
+        }
     }
 }

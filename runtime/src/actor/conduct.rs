@@ -30,7 +30,9 @@ pub(crate) struct Conduct {
     next_group: u64,
     shared_log: RestartLog,
     /// Children whose failure has become their parent's: the answer to that covers them.
-    escalated: Vec<ActorId>,
+    escalated: Vec<(ActorId, Report)>,
+    /// Failures of kept children that came while their parent was being restarted.
+    owed: Vec<(ActorId, Report)>,
 }
 
 struct Group {
@@ -86,7 +88,7 @@ impl Conduct {
         match taken {
             Directive::Resume => signal(&cell, Signal::Continue, Some(by)),
             Directive::Escalate => {
-                self.escalated.push(child);
+                self.escalated.push((child, report.clone()));
                 return Verdict::Escalate(report);
             }
             Directive::Restart | Directive::Stop => {
@@ -125,6 +127,8 @@ impl Conduct {
         let cell = entry.cell.clone();
         let head = cell.head();
         let decided = Decided {
+            supervisor: parent.id,
+            supervisor_path: parent.path.clone(),
             child,
             path: head.path.clone(),
             incarnation: head.incarnation.load(crate::sync::Ordering::Relaxed),
@@ -194,7 +198,7 @@ impl Conduct {
 
     /// The parent goes on as it is, after a failure that was that of children: so do they.
     pub(crate) fn resume_escalated(&mut self, parent: &Head, by: &mut Worker) {
-        for child in self.escalated.drain(..) {
+        for (child, _) in self.escalated.drain(..) {
             let cell = parent.children.lock().cell(child);
             if let Some(cell) = cell {
                 signal(&cell, Signal::Continue, Some(by));
@@ -202,10 +206,30 @@ impl Conduct {
         }
     }
 
+    /// Notes the failure of a kept child that will be decided on when its parent runs again.
+    pub(crate) fn owe(&mut self, child: ActorId, report: Report) {
+        self.owed.push((child, report));
+    }
+
+    /// The parent was restarted and has kept its children: those whose failure it had made its own are restarted as well.
+    /// Gives the failures that nobody has decided on yet.
+    pub(crate) fn kept(
+        &mut self,
+        parent: &Head,
+        me: &Arc<dyn AnyCell>,
+        by: &mut Worker,
+    ) -> Vec<(ActorId, Report)> {
+        for (child, report) in std::mem::take(&mut self.escalated) {
+            self.begin_group(parent, me, child, report, vec![child], false, 0, by);
+        }
+        std::mem::take(&mut self.owed)
+    }
+
     /// Forgets all groups: the parent stops its children itself.
     pub(crate) fn clear(&mut self, parent: &Head) {
         self.groups.drain(..).for_each(|mut group| group.silence(parent));
         self.escalated.clear();
+        self.owed.clear();
         self.shared_log = RestartLog::new();
     }
 }

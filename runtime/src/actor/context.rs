@@ -22,12 +22,17 @@ use crate::rng::Rng;
 use crate::sync::Ordering;
 use crate::time::{Instant, TimerKey, nanos};
 
+/// Stands for whichever incarnation there is; the first one is 1.
+pub(super) const ANY_INCARNATION: u32 = 0;
+
 /// Gives a handler access to its actor and to the runtime.
 pub struct Context<'a, A: Actor> {
     pub(crate) cell: &'a Arc<Cell<A::Msg>>,
     pub(super) own: &'a mut Own<A::Msg>,
     pub(super) handlers: &'a mut Vec<Handler<A>>,
     pub(super) worker: &'a mut Worker,
+    /// What is ordered now is meant for whichever incarnation there is when its result comes.
+    lasting: bool,
 }
 
 impl<A: Actor> fmt::Debug for Context<'_, A> {
@@ -43,7 +48,7 @@ impl<'a, A: Actor> Context<'a, A> {
         handlers: &'a mut Vec<Handler<A>>,
         worker: &'a mut Worker,
     ) -> Self {
-        Context { cell, own, handlers, worker }
+        Context { cell, own, handlers, worker, lasting: false }
     }
 
     /// Gives the reference to this actor.
@@ -54,6 +59,49 @@ impl<'a, A: Actor> Context<'a, A> {
     /// Gives this actor's path.
     pub fn path(&self) -> &str {
         &self.cell.head.path
+    }
+
+    /// Orders something whose result outlives a restart of this actor: what `f` asks, pipes or spawns as a task is answered to
+    /// whichever incarnation there is by then. Else such a result is a dead letter (StaleIncarnation), and a task is cancelled.
+    /// A stop ends these too, and a child that `f` makes to wait ([`Context::aggregate`]) stops as children do.
+    ///
+    /// # Examples
+    /// ```
+    /// use footlights::actor::{Actor, Context, Failure, Props};
+    /// use footlights::system::ActorSystem;
+    /// struct Cache(Option<u32>);
+    /// enum Msg { Load, Loaded(u32), Break }
+    /// impl Actor for Cache {
+    ///     type Msg = Msg;
+    ///     fn receive(&mut self, cx: &mut Context<'_, Self>, msg: Msg) -> Result<(), Failure> {
+    ///         match msg {
+    ///             Msg::Load => {
+    ///                 cx.across_restarts(|cx| cx.pipe_to_self(async { 7 }, |n| Msg::Loaded(n.unwrap_or(0))));
+    ///             }
+    ///             Msg::Loaded(n) => self.0 = Some(n),
+    ///             Msg::Break => return Err(Failure::new("broken", "it was told so")),
+    ///         }
+    ///         Ok(())
+    ///     }
+    /// }
+    /// let system = ActorSystem::builder("demo").stepper().build()?;
+    /// let cache = system.spawn("cache", Props::new(|| Cache(None)))?;
+    /// cache.tell(Msg::Load);
+    /// cache.tell(Msg::Break);
+    /// assert!(system.run_until_quiet(1_000));
+    /// assert_eq!(system.ledger().handled, 2, "the order, and its result after the restart");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn across_restarts<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let before = std::mem::replace(&mut self.lasting, true);
+        let result = f(self);
+        self.lasting = before;
+        result
+    }
+
+    /// Says to which incarnation the result goes of what is ordered now.
+    pub(crate) fn answers_to(&self) -> u32 {
+        if self.lasting { ANY_INCARNATION } else { self.incarnation() }
     }
 
     /// Gives the system's time; within a run it moves with the work that the run charges.
@@ -193,7 +241,7 @@ impl<'a, A: Actor> Context<'a, A> {
 
     /// Remembers a task to be cancelled with this incarnation.
     pub(crate) fn keep_task(&mut self, task: Arc<dyn Cancel>) {
-        self.own.tasks.add(task);
+        self.own.tasks.add(task, self.lasting);
     }
 
     /// Queues a task, by this worker.

@@ -469,7 +469,7 @@ impl<M: Send + 'static> Cell<M> {
 fn into_message<M>(envelope: Envelope<Item<M>>) -> M {
     match envelope.item {
         Item::Message(message) | Item::Answer(_, message) => message,
-        Item::Tick(_) | Item::StashedTick(..) | Item::Notice(..) | Item::Drain => {
+        Item::Tick(_) | Item::StashedTick(..) | Item::Notice(..) | Item::LinkNotice(_) | Item::Drain => {
             unreachable!("only messages are handed back")
         }
     }

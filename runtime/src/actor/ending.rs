@@ -9,12 +9,14 @@ use super::budget::order_stop;
 use super::cell::{AnyCell, Cell, Fate, MESSAGE_DROP, bury, signal};
 use super::forced::{forced_paths, tell_parent};
 use super::life::{Life, Phase, Ran};
+use super::links;
 use super::path::SpawnError;
 use super::shared::{Exit, Shared};
 use super::signal::Signal;
 use super::{Actor, AnyRef, Terminated};
 use crate::dispatch::Worker;
 use crate::observe::{ActorState, DeadLetterReason, EventKind, StopReason};
+use crate::supervise::StopOrder;
 use crate::sync::Ordering;
 
 impl<A: Actor> Life<A> {
@@ -31,8 +33,9 @@ impl<A: Actor> Life<A> {
             }
             _ => reason,
         };
+        self.own.rearing = None;
         self.own.phase = Phase::Stopping(reason);
-        cell.head.children.lock().close(Some(SpawnError::ParentStopping));
+        cell.head.children.lock().close(SpawnError::ParentStopping);
         cell.carry_out(cell.mailbox.hold(None));
         self.open_or_shut(cell);
         cell.head.record(EventKind::StopBegan);
@@ -129,7 +132,7 @@ impl<A: Actor> Life<A> {
     pub(super) fn next_child_or(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
         let (to_stop, wait) = {
             let mut book = cell.head.children.lock();
-            (book.stop_next(self.props.stop_parallel), !book.is_empty())
+            (book.stop_next(self.props.stop_order == StopOrder::Parallel), !book.is_empty())
         };
         let reason = match self.own.phase {
             Phase::Stopping(StopReason::SystemShutdown) => StopReason::SystemShutdown,
@@ -139,6 +142,7 @@ impl<A: Actor> Life<A> {
             if self.own.phase == Phase::Halting {
                 let watch = self.own.watching.remove(child.head().id);
                 cell.head.discard("drop of a watch", watch);
+                links::unlink(&cell.head, child.head());
             }
             order_stop(&child, reason, budget, Some(&mut *worker));
         }
@@ -156,7 +160,7 @@ impl<A: Actor> Life<A> {
     pub(super) fn child_gone(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) -> Ran {
         match self.own.phase {
             Phase::Halting | Phase::Stopping(_) => self.next_child_or(cell, worker),
-            _ => Ran::Nothing,
+            _ => self.auto_shutdown(cell, worker),
         }
     }
 
@@ -187,14 +191,12 @@ impl<A: Actor> Life<A> {
 /// Tells everybody who wants to hear of an actor's end.
 pub(super) fn mourn(gone: &Arc<dyn AnyCell>, reason: StopReason) {
     let head = gone.head();
-    let (mourners, calls) = {
-        let mut mourners = head.mourners.lock();
-        (mourners.take(), mourners.take_calls())
-    };
+    let (mourners, calls) = head.mourners.lock().tell();
     for (registration, watcher) in mourners {
         head.shared.record(watcher.head().id, EventKind::Notified { target: head.id, reason });
         watcher.notice(registration, Terminated { target: AnyRef(gone.clone()), reason });
     }
+    links::sever(gone, reason);
     calls.into_iter().for_each(|call| call(reason));
 }
 

@@ -41,18 +41,14 @@ pub(super) fn force_at(target: &Arc<dyn AnyCell>, at: Instant, by: Option<&mut W
     let (unheard, wake) = target.deafen();
     head.leave_groups();
     for unheard in unheard {
-        match unheard {
-            Signal::Watch(watcher, registration) => head.mourners.lock().add(watcher, registration),
-            Signal::OnEnd(call) => head.mourners.lock().call(call),
-            other => super::cell::unheard(target, other),
-        }
+        super::cell::unheard(target, unheard);
     }
     if wake {
         head.shared.dispatcher.schedule(target.clone().task(), head.home, by.as_deref_mut());
     }
     let children = {
         let mut book = head.children.lock();
-        book.close(Some(SpawnError::ParentStopping));
+        book.close(SpawnError::ParentStopping);
         book.stopping_all()
     };
     for (child, budget) in children {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
 use super::conduct::{Conduct, Moved, Verdict};
+use super::declared::Rearing;
 use super::failure::{Failure, Report, catch};
 use super::handlers::Handler;
 use super::outbox::Outbox;
@@ -81,11 +82,15 @@ pub(crate) struct Own<M> {
     pub(super) doing: Option<Arc<str>>,
     /// Who waits for the first run.
     pub(super) ready: Option<Ready>,
+    /// How far the start of the declared children has come.
+    pub(super) rearing: Option<Box<Rearing>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     New,
+    /// The instance has started, its declared children have not all.
+    Rearing,
     Running,
     Failed,
     Halting,
@@ -96,7 +101,7 @@ pub(super) enum Phase {
 
 /// Who asked for a new instance.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+pub(super) enum Order {
     /// Whoever made the actor.
     Spawned,
     /// The supervisor, who waits for the news that it runs.
@@ -137,6 +142,7 @@ impl<A: Actor> Life<A> {
             awaiting: None,
             doing: None,
             ready: None,
+            rearing: None,
         };
         Life { props, instance: None, handlers: Vec::new(), failing: None, own }
     }
@@ -194,10 +200,12 @@ impl<A: Actor> Life<A> {
                 self.own.conduct.child_moved(head, &me, Moved::Halted(child), worker)
             }
             Signal::ChildStarted(child) => {
-                self.own.conduct.child_moved(head, &me, Moved::Started(child), worker)
+                self.own.conduct.child_moved(head, &me, Moved::Started(child), worker);
+                self.child_started(cell, child, worker);
             }
             Signal::ChildStopped(child) => {
                 self.own.conduct.child_moved(head, &me, Moved::Stopped(child), worker);
+                self.child_ended(cell, child, worker);
                 return self.child_gone(cell, worker);
             }
             Signal::BackoffOver(group) => self.own.conduct.backoff_over(head, &me, group, worker),
@@ -207,6 +215,7 @@ impl<A: Actor> Life<A> {
             Signal::OnEnd(call) => head.mourners.lock().call(call),
             Signal::Abandoned => return self.abandoned(cell, worker),
             Signal::Flush => self.flush(cell, worker),
+            Signal::Notice(registration, news) => self.overtake(cell, registration, news),
             Signal::Start | Signal::Begin | Signal::Continue => {}
         }
         Ran::Nothing
@@ -220,7 +229,7 @@ impl<A: Actor> Life<A> {
         let head = &cell.head;
         let incarnation = head.incarnation.load(Ordering::Relaxed) + 1;
         head.incarnation.store(incarnation, Ordering::Relaxed);
-        head.children.lock().close(None);
+        head.children.lock().open(self.props.keep_children);
         cell.carry_out(cell.mailbox.hold(None));
         let failure = self.failing.take().map(|(failure, message)| {
             head.discard(MESSAGE_DROP, message);
@@ -235,7 +244,7 @@ impl<A: Actor> Life<A> {
             })
         });
         match started {
-            Ok(()) => self.running(cell, incarnation, order, worker),
+            Ok(()) => self.rear(cell, incarnation, order, worker),
             Err(why) => {
                 let why = why.with_kind(FailureKind::Start);
                 self.record_failed(cell, &why, crate::id::MsgId(0));
@@ -246,16 +255,24 @@ impl<A: Actor> Life<A> {
         Ran::UserCode
     }
 
-    fn running(&mut self, cell: &Arc<Cell<A::Msg>>, incarnation: u32, order: Order, worker: &mut Worker) {
+    pub(super) fn running(
+        &mut self,
+        cell: &Arc<Cell<A::Msg>>,
+        incarnation: u32,
+        order: Order,
+        worker: &mut Worker,
+    ) {
         let head = &cell.head;
         let restart = self.own.ever_ran || incarnation > 1;
         self.own.phase = Phase::Running;
         self.own.ever_ran = true;
         if let Some(parent) = &head.parent {
+            let mut awaited = order == Order::Supervised;
             if let Some(child) = parent.head().children.lock().get_mut(head.id) {
                 child.budget.running(head.shared.now());
+                awaited |= child.declared;
             }
-            if order == Order::Supervised {
+            if awaited {
                 signal(parent, Signal::ChildStarted(head.id), Some(worker));
             }
         }
@@ -264,6 +281,10 @@ impl<A: Actor> Life<A> {
         self.is_ready();
         self.open_or_shut(cell);
         self.after_run(cell, worker);
+        if self.props.keep_children && self.own.phase == Phase::Running {
+            self.go_on_with_kept(cell, worker);
+        }
+        self.auto_shutdown(cell, worker);
     }
 
     // --- failure and restart -----------------------------------------------------------------------------------------
@@ -290,7 +311,7 @@ impl<A: Actor> Life<A> {
         self.failing = Some((why, message));
         self.own.phase = Phase::Failed;
         self.open_or_shut(cell);
-        self.suspend_children(cell, worker);
+        self.hold_children(cell, worker);
         match &head.parent {
             Some(parent) => signal(parent, Signal::ChildFailed(head.id, report), Some(worker)),
             None => {
@@ -307,15 +328,21 @@ impl<A: Actor> Life<A> {
         cell.head.counts.outbox_overflow(&cell.head, lost);
     }
 
-    fn child_failed(
+    pub(super) fn child_failed(
         &mut self,
         cell: &Arc<Cell<A::Msg>>,
         child: ActorId,
         report: Report,
         worker: &mut Worker,
     ) -> Ran {
-        if !matches!(self.own.phase, Phase::Running | Phase::Failed) {
-            return Ran::Nothing; // all children are being stopped anyway
+        match self.own.phase {
+            Phase::Running | Phase::Failed => {}
+            Phase::Rearing => self.note_failed_start(child, &report),
+            Phase::Halting | Phase::Halted if self.props.keep_children => {
+                self.own.conduct.owe(child, report);
+                return Ran::Nothing;
+            }
+            _ => return Ran::Nothing, // all children are being stopped anyway
         }
         let me: Arc<dyn AnyCell> = cell.clone();
         let strategy = self.props.strategy.clone();
@@ -326,6 +353,9 @@ impl<A: Actor> Life<A> {
                 let why = Failure::of(FailureKind::Escalated, report.code, &text);
                 self.record_failed(cell, &why, crate::id::MsgId(0));
                 self.fail(cell, why, None, worker);
+            }
+            Verdict::Escalate(report) if self.own.phase == Phase::Rearing => {
+                self.not_reared(cell, Some(&report), worker);
             }
             Verdict::Escalate(_) => {} // this actor has failed itself: the answer to that covers the child
         }
@@ -346,18 +376,18 @@ impl<A: Actor> Life<A> {
         }
         self.own.phase = Phase::Running;
         self.own.gives_up = false;
-        self.resume_children(cell, worker);
+        self.release_children(cell, worker);
         self.own.conduct.resume_escalated(head, worker);
         self.open_or_shut(cell);
         head.record(EventKind::Resumed);
         self.after_run(cell, worker);
-        Ran::Nothing
+        self.auto_shutdown(cell, worker)
     }
 
     /// Ends the old instance: the first half of a restart.
     fn halt(&mut self, cell: &Arc<Cell<A::Msg>>, report: Report, worker: &mut Worker) -> Ran {
         match self.own.phase {
-            Phase::Running | Phase::Failed => {}
+            Phase::Running | Phase::Rearing | Phase::Failed => {}
             Phase::Halted | Phase::New => {
                 self.own.phase = Phase::Halted;
                 self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);
@@ -367,22 +397,30 @@ impl<A: Actor> Life<A> {
         }
         let (why, message) = self.failing.take().unwrap_or_else(|| (Failure::from_report(report), None));
         self.own.phase = Phase::Halting;
+        self.own.rearing = None;
+        if self.props.keep_children {
+            self.hold_children(cell, worker);
+        }
         self.own.said_goodbye = true;
-        cell.head.children.lock().close(Some(SpawnError::ParentRestarting));
+        cell.head.children.lock().close(SpawnError::ParentRestarting);
         self.open_or_shut(cell);
         cell.head.record(EventKind::RestartBegan);
         let ran =
             self.hook(cell, worker, "pre_restart", |instance, cx| instance.pre_restart(cx, &why, message));
         self.failing = Some((why, None));
+        if self.props.keep_children {
+            self.halted(cell, worker);
+            return ran;
+        }
         self.own.conduct.clear(&cell.head);
         self.next_child_or(cell, worker);
         ran
     }
 
-    /// The children are gone: drops what belonged to the old incarnation, then the instance itself.
+    /// The children are gone, or kept: drops what belonged to the old incarnation, then the instance itself.
     pub(super) fn halted(&mut self, cell: &Arc<Cell<A::Msg>>, worker: &mut Worker) {
         self.own.end_time(cell);
-        self.own.tasks.cancel();
+        self.own.tasks.cancel_own();
         self.handlers.clear();
         self.own.doing = None;
         self.own.unstash(cell, usize::MAX);
@@ -398,9 +436,7 @@ impl<A: Actor> Life<A> {
             return;
         }
         self.open_or_shut(cell);
-        if std::mem::take(&mut self.own.gives_up) {
-            cell.give_up_queue(&mut self.own.batch);
-        }
+        self.give_up_queue(cell);
         cell.carry_out(cell.mailbox.hold(Some(self.props.hold as usize)));
         self.tell_parent(cell, Signal::ChildHalted(cell.head.id), worker);
     }

@@ -9,7 +9,7 @@
 //!                           │                       │ Stop                              (a new instance)
 //!                           └──stop──▶ Stopping ◀───┘──▶ Stopped
 //! ```
-//! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `activation`, `run`, `ending`, `conduct`,
+//! The pages of this room, in reading order: [`Actor`], `failure`, `path`, `actor_ref`, `head`, `cell`, `life`, `activation`, `run`, `ending`, `conduct`, `keep`, `declared`, `dialect`,
 //! `context`, `handlers`, `timers`, `receive_timeout`, `stash`, `watch`, `outbox`, `placement`, `feed`, `letters`, `groups`.
 
 mod activation;
@@ -20,6 +20,8 @@ pub(crate) mod children;
 mod conduct;
 pub(crate) mod context;
 mod deadlock;
+mod declared;
+mod dialect;
 pub(crate) mod doors;
 mod ending;
 pub(crate) mod failure;
@@ -29,9 +31,11 @@ pub(crate) mod forced;
 pub(crate) mod groups;
 mod handlers;
 pub(crate) mod head;
+mod keep;
 pub(crate) mod letters;
 pub(crate) mod life;
 pub(crate) mod line;
+mod links;
 mod order;
 mod outbox;
 pub(crate) mod path;
@@ -55,10 +59,12 @@ use std::sync::Arc;
 pub use actor_ref::{ActorRef, AnyRef, Recipient, Tell, TellError, Via};
 pub use budget::Shutdown;
 pub use context::Context;
+pub use declared::Supervisor;
 pub use failure::Failure;
 pub use groups::JoinError;
 pub use handlers::{BecomeError, Handler};
 pub use letters::{DeadLetter, DeadLetterLog};
+pub use links::LinkError;
 pub use path::SpawnError;
 pub use ready::{Outcome, StopTimeout};
 pub use receive_timeout::ReceiveTimeout;
@@ -70,7 +76,7 @@ pub use watch::{Terminated, WatchError};
 
 use crate::mailbox::Mailbox;
 use crate::mailbox::order::Rules;
-use crate::supervise::{Backoff, RestartType, Strategy};
+use crate::supervise::{Backoff, MailboxOnRestart, RestartType, StopOrder, Strategy};
 
 /// Something that handles messages one at a time.
 ///
@@ -161,7 +167,12 @@ pub struct Props<A: Actor> {
     pub(crate) hold: u32,
     pub(crate) letters: letters::LetterRules<A::Msg>,
     pub(crate) shutdown: Shutdown,
-    pub(crate) stop_parallel: bool,
+    pub(crate) stop_order: StopOrder,
+    pub(crate) on_restart: MailboxOnRestart,
+    named: dialect::Named,
+    keep_children: bool,
+    pub(crate) significant: bool,
+    declared: Option<Arc<Vec<declared::Declared>>>,
     pub(crate) dispatcher: Option<Arc<str>>,
     pub(crate) stash: u32,
 }
@@ -188,7 +199,12 @@ impl<A: Actor> Props<A> {
             hold: HOLD,
             letters: letters::LetterRules::default(),
             shutdown: Shutdown::default(),
-            stop_parallel: false,
+            stop_order: StopOrder::LastFirst,
+            on_restart: MailboxOnRestart::Kept,
+            named: dialect::Named::default(),
+            keep_children: false,
+            significant: false,
+            declared: None,
             dispatcher: None,
             stash: stash::STASH,
         }
@@ -197,6 +213,7 @@ impl<A: Actor> Props<A> {
     /// Decides by `strategy` about the failures of this actor's children.
     pub fn supervise(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
+        self.named.strategy = true;
         self
     }
 
@@ -209,6 +226,7 @@ impl<A: Actor> Props<A> {
     /// Says which ends of this actor are undone by a restart.
     pub fn restart_type(mut self, restart_type: RestartType) -> Self {
         self.restart_type = restart_type;
+        self.named.restart_type = true;
         self
     }
 
@@ -227,12 +245,6 @@ impl<A: Actor> Props<A> {
     /// Says how long this actor may take to stop when it is ordered to from above (default 5 s of its own work).
     pub fn shutdown(mut self, budget: Shutdown) -> Self {
         self.shutdown = budget;
-        self
-    }
-
-    /// Stops this actor's children all at once, and not one after another, last started first.
-    pub fn stop_parallel(mut self) -> Self {
-        self.stop_parallel = true;
         self
     }
 
@@ -260,7 +272,12 @@ impl<A: Actor> Clone for Props<A> {
             hold: self.hold,
             letters: self.letters,
             shutdown: self.shutdown,
-            stop_parallel: self.stop_parallel,
+            stop_order: self.stop_order,
+            on_restart: self.on_restart,
+            named: self.named,
+            keep_children: self.keep_children,
+            significant: self.significant,
+            declared: self.declared.clone(),
             dispatcher: self.dispatcher.clone(),
             stash: self.stash,
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Actor;
 use super::cell::{AnyCell, Cell, Fate, Item, MESSAGE_DROP, signal};
-use super::context::Context;
+use super::context::{ANY_INCARNATION, Context};
 use super::deadlock;
 use super::failure::{Failure, catch};
 use super::head::Head;
@@ -135,8 +135,12 @@ impl<A: Actor> Life<A> {
             Item::Notice(number, news) => {
                 (catch(|| Ok(self.own.watching.message_of(number, *news))), DropReason::Unwatched)
             }
+            Item::LinkNotice(news) => match head.link_failure(&news) {
+                Some(why) => (Err(why), DropReason::Unwatched),
+                None => (Ok(None), DropReason::Unwatched),
+            },
             Item::Answer(incarnation, message) => {
-                if incarnation != head.incarnation() {
+                if incarnation != ANY_INCARNATION && incarnation != head.incarnation() {
                     head.counts.dead_lettered.add(1);
                     let reason = DeadLetterReason::StaleIncarnation;
                     cell.note_letter(id, reason, DiedIn::Mailbox, Some(&message));
@@ -342,7 +346,7 @@ impl<A: Actor> Life<A> {
         cell.mailbox.pause(!self.own.readable());
         self.own.pause_silence(cell, !running || self.own.suspends > 0);
         cell.head.set_state(match self.own.phase {
-            Phase::New => ActorState::Starting,
+            Phase::New | Phase::Rearing => ActorState::Starting,
             Phase::Running if self.own.suspends > 0 => ActorState::Suspended,
             Phase::Running if awaiting => ActorState::AwaitingRoom,
             Phase::Running => ActorState::Running,

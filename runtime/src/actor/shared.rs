@@ -14,6 +14,7 @@ use crate::id::{ActorId, MsgId};
 use crate::mailbox::budget::Budget;
 use crate::observe::{Asks, DropReason, EventKind, Ledger, Level, Log};
 use crate::rng::Rng;
+use crate::supervise::{Dialect, SignalOrder};
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, Ordering};
 use crate::time::Instant;
 
@@ -89,6 +90,9 @@ pub(crate) struct Shared {
     /// Living actors, at most; the guardians are not counted.
     pub(crate) actors_max: usize,
     pub(crate) escalated: Mutex<Option<Report>>,
+    /// What actors are like whose props do not say.
+    pub(crate) dialect: Dialect,
+    pub(crate) signal_order: SignalOrder,
     pub(crate) groups: Groups,
     pub(crate) letters: LetterBook,
     /// What budgeted mailboxes share.
@@ -122,6 +126,8 @@ impl Shared {
             stopping: AtomicBool::new(false),
             actors_max: ACTORS_MAX,
             escalated: Mutex::default(),
+            dialect: Dialect::Footlights,
+            signal_order: SignalOrder::InOrder,
             groups: Groups::default(),
             letters: LetterBook::default(),
             memory: Arc::new(Budget::new(usize::MAX, 1)),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Terminated;
 use super::cell::AnyCell;
 use super::failure::Report;
 use super::ready::{OnEnd, Ready};
@@ -50,4 +51,6 @@ pub(crate) enum Signal {
     Abandoned,
     /// Room may have come for what waits in the outbox.
     Flush,
+    /// The news of an end, where it overtakes what is queued.
+    Notice(u64, Box<Terminated>),
 }

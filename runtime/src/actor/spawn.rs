@@ -43,12 +43,14 @@ pub(crate) fn prepare_child<A: Actor>(
 ) -> Result<ActorRef<A::Msg>, SpawnError> {
     path::check(name)?;
     let head = parent.head();
+    let props = props.settle(head.shared.dialect);
     if head.depth >= DEPTH_MAX {
         return Err(SpawnError::TooDeep);
     }
     let shared = &head.shared;
     let place = shared.place(props.dispatcher.as_ref())?;
     let (restart_type, backoff, shutdown) = (props.restart_type, props.backoff, props.shutdown);
+    let significant = props.significant;
     let (cell, enrolled) = {
         let mut book = head.children.lock();
         let name = book.reserve(name)?;
@@ -60,7 +62,18 @@ pub(crate) fn prepare_child<A: Actor>(
         let rng = shared.rng(RNG_SUPERVISION | id.0);
         // Known to the system before its parent knows it: from then on it may be stopped by another thread.
         let enrolled = enroll(&cell, head.id);
-        let child = Child { cell: cell.clone(), name, budget, rng, restart_type, shutdown, told: false };
+        let child = Child {
+            cell: cell.clone(),
+            name,
+            budget,
+            rng,
+            restart_type,
+            shutdown,
+            told: false,
+            held: false,
+            declared: false,
+            significant,
+        };
         if enrolled {
             book.insert(id, child);
         }

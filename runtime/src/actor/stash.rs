@@ -215,8 +215,8 @@ impl<A: Actor> Life<A> {
 }
 
 impl Head {
-    /// Counts a message that comes into the stash by no mailbox; gives its stamps.
-    fn take_in_by_stash(&self) -> (MsgId, Instant) {
+    /// Counts a message that comes in by no mailbox; gives its stamps.
+    pub(super) fn take_in_by_stash(&self) -> (MsgId, Instant) {
         let (id, at) = (self.shared.next_message(), self.shared.now());
         self.counts.stash_took.add(1);
         self.record(EventKind::Sent { message: id, from: self.id, visible_at: at });

@@ -2,6 +2,7 @@
 //!
 //! I1 one registration gives exactly one notice, or none if it was withdrawn: the watched actor notifies when it ends; if it
 //!    has ended already, whoever delivers the Watch signal does (see `cell::unheard`).
+//!    Who comes between an end and its news is told with the others: by then the name is free.
 //! I2 a notice lies in the watcher's *user* lane, behind everything that the dead had told it before.
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use super::AnyRef;
 use super::cell::AnyCell;
+use super::links::Links;
 use super::ready::OnEnd;
 use crate::id::ActorId;
 use crate::observe::StopReason;
@@ -106,6 +108,10 @@ impl<M> Watching<M> {
 pub(crate) struct Mourners {
     by_watcher: BTreeMap<ActorId, (u64, Arc<dyn AnyCell>)>,
     calls: Vec<OnEnd>,
+    /// Everybody has been told: who comes now is too late.
+    told: bool,
+    /// Who shares its fate.
+    pub(super) links: Links,
 }
 
 impl Mourners {
@@ -122,13 +128,15 @@ impl Mourners {
         self.calls.push(call);
     }
 
-    /// Takes those who wait outside, in the order in which they came.
-    pub(crate) fn take_calls(&mut self) -> Vec<OnEnd> {
-        std::mem::take(&mut self.calls)
+    /// The end is told now: gives the watchers, in the order of their ids, and those who wait outside, in the order in which
+    /// they came.
+    pub(crate) fn tell(&mut self) -> (Vec<(u64, Arc<dyn AnyCell>)>, Vec<OnEnd>) {
+        self.told = true;
+        (std::mem::take(&mut self.by_watcher).into_values().collect(), std::mem::take(&mut self.calls))
     }
 
-    /// Takes all, in the order of the watchers' ids.
-    pub(crate) fn take(&mut self) -> Vec<(u64, Arc<dyn AnyCell>)> {
-        std::mem::take(&mut self.by_watcher).into_values().collect()
+    /// Is true once everybody has been told.
+    pub(crate) fn have_heard(&self) -> bool {
+        self.told
     }
 }

@@ -11,6 +11,7 @@
 //! | `pipeToSelf` | [`cx.pipe_to_self`](crate::actor::Context::pipe_to_self) |
 //! | `messageAdapter` | [`cx.adapter`](crate::actor::Context::adapter) |
 //! | `SupervisorStrategy`, `Behaviors.supervise` | [`Strategy`](crate::supervise::Strategy), set on the *parent* by `Props::supervise` |
+//! | not stopping children in `preRestart` | [`keep_children`](crate::actor::Props::keep_children), [`child_or_spawn`](crate::actor::Context::child_or_spawn) |
 //! | `preRestart(reason, message)`, `postStop` | `pre_restart(why, message)`, `stopped` |
 //! | `BackoffSupervisor` | [`Backoff`](crate::supervise::Backoff), part of a strategy or of a child's props |
 //! | `watch`, `watchWith`, `Terminated` | [`cx.watch`](crate::actor::Context::watch) with a mapping into your own messages |
@@ -38,3 +39,17 @@
 //! - **An ask never waits for the dead.** You hear which of [ten things](crate::pattern::AskError) went wrong, when it does.
 //! - **No ambient context, no `sender()`.** What a handler may do, it does by its `Context`; who is to be answered stands in the message.
 //! - **Nothing blocks a worker**: there is no `Await.result` in a handler. See [`dispatchers`](super::dispatchers).
+//!
+//! # With Akka's defaults
+//! [`Dialect::Akka`](crate::supervise::Dialect) gives a system the defaults that you know: restarts without limit (1 ms apart, so that
+//! a crash loop lets time pass), Stop for a failed start, children that stop all at once, and termination notices that may overtake
+//! what the dead had told. What props name goes before it.
+//!
+//! ```
+//! use footlights::supervise::{Dialect, SignalOrder};
+//! use footlights::system::ActorSystem;
+//!
+//! let builder = ActorSystem::builder("demo").stepper().dialect(Dialect::Akka);
+//! let system = builder.signal_order(SignalOrder::InOrder).build()?; // all of it but the race
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```

@@ -106,3 +106,105 @@
 //!
 //! On each instance exactly one of `pre_restart` and `stopped` is called. A panic in one of these, or in a `Drop`, is reported with
 //! the actor's path and decides nothing.
+//!
+//! # Actors that fail together
+//! Two actors that are of no use without each other are *linked*: when one ends abnormally (by a failure, a kill or force; not by
+//! a stop), the other fails with [`Linked`](crate::supervise::FailureKind::Linked), and its supervisor decides. By default it
+//! stops. A restart is no end, and links outlive it. What the dead had told the other is handled first.
+//!
+//! ```
+//! use footlights::actor::{Actor, AnyRef, Context, Failure, Props};
+//! use footlights::supervise::{Directive, FailureKind, Strategy};
+//! use footlights::system::ActorSystem;
+//!
+//! struct Half;
+//!
+//! impl Actor for Half {
+//!     type Msg = AnyRef;
+//!
+//!     fn receive(&mut self, cx: &mut Context<'_, Self>, other: AnyRef) -> Result<(), Failure> {
+//!         Ok(cx.link(&other)?)
+//!     }
+//! }
+//!
+//! struct Pair;
+//!
+//! impl Actor for Pair {
+//!     type Msg = ();
+//!
+//!     fn started(&mut self, cx: &mut Context<'_, Self>) -> Result<(), Failure> {
+//!         let reader = cx.spawn("reader", Props::new(|| Half))?;
+//!         let writer = cx.spawn("writer", Props::new(|| Half))?;
+//!         reader.tell(writer.any());
+//!         Ok(())
+//!     }
+//!
+//!     fn receive(&mut self, _cx: &mut Context<'_, Self>, _: ()) -> Result<(), Failure> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! // Without the rule the reader would stop, as the writer does.
+//! let strategy = Strategy::one_for_one().on(FailureKind::Linked, Directive::Restart);
+//! let system = ActorSystem::builder("pair").stepper().build()?;
+//! system.spawn("pair", Props::new(|| Pair).supervise(strategy))?;
+//! system.run_until_quiet(1_000);
+//! system.find("/user/pair/writer").expect("it lives").kill();
+//! system.run_until_quiet(1_000);
+//!
+//! assert!(system.find("/user/pair/writer").is_none());
+//! assert_eq!(system.find("/user/pair/reader").expect("it lives").snapshot().restarts, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Declared children
+//! Children can be declared instead of spawned. They start one after another, each when the one before runs, and whoever waits for
+//! their supervisor to be ready waits for all of them. They stop in the opposite order. A start that fails is tried again in the
+//! child's budget; when that is used up, the supervisor's own start has failed. The child's props are its spec.
+//!
+//! A child may be *significant*: then its end can be that of the whole, as the strategy says. A restart is no end.
+//!
+//! ```
+//! use footlights::actor::{Actor, Context, Failure, Props, Supervisor};
+//! use footlights::observe::EventKind;
+//! use footlights::supervise::{AutoShutdown, RestartType, Strategy};
+//! use footlights::system::ActorSystem;
+//!
+//! struct Part;
+//!
+//! impl Actor for Part {
+//!     type Msg = &'static str;
+//!
+//!     fn receive(&mut self, cx: &mut Context<'_, Self>, text: &'static str) -> Result<(), Failure> {
+//!         match text {
+//!             "done" => cx.stop(),
+//!             _ => return Err(Failure::new("text", text)),
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let strategy = Strategy::rest_for_one().auto_shutdown(AutoShutdown::AllSignificant);
+//! let import = Supervisor::props(strategy)
+//!     .child("store", || Props::new(|| Part).restart_type(RestartType::Permanent))
+//!     .child("reader", || Props::new(|| Part).significant());
+//! let system = ActorSystem::builder("import").stepper().build()?;
+//! system.block_on(system.spawn_ready("import", import))?; // store runs, then reader does, then this returns
+//!
+//! let reader = system.find("/user/import/reader").and_then(|found| found.typed()).expect("it runs");
+//! reader.tell("oops"); // a restart
+//! reader.tell("done"); // its end, and so that of the import
+//! system.run_until_quiet(1_000);
+//! assert!(system.find("/user/import").is_none());
+//! let (events, _) = system.rare_events(0);
+//! let why = events.iter().find_map(|event| match &event.kind {
+//!     EventKind::AutoShutdown(why) => Some(why.why()),
+//!     _ => None,
+//! });
+//! let said = "/user/import/reader has ended, the only significant child; stopping";
+//! assert_eq!(why.as_deref(), Some(said));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! Any actor may declare children, by [`Props::child`](crate::actor::Props::child). With
+//! [`keep_children`](crate::actor::Props::keep_children) an actor keeps its children when it is restarted: step 2 suspends them
+//! instead, and step 7 lets them go on.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::code::codes;
 use crate::id::{ActorId, MsgId};
-use crate::supervise::{Decision, FailureKind};
+use crate::supervise::{AutoShutdown, Decision, FailureKind};
 use crate::time::Instant;
 
 /// One fact of a run.
@@ -178,6 +178,10 @@ pub enum EventKind {
     Unwatched { target: ActorId },
     /// The actor was told of an end.
     Notified { target: ActorId, reason: StopReason },
+    /// The actor shares another's fate.
+    Linked { target: ActorId },
+    /// The actor no longer shares another's fate.
+    Unlinked { target: ActorId },
     /// A router's members changed.
     RouteesChanged { routees: u64 },
     /// A router has one more routee.
@@ -244,11 +248,17 @@ pub enum EventKind {
     PhaseTaskFailed { phase: Arc<str>, task: Arc<str>, how: PhaseTaskEnd },
     /// A phase of the shutdown is over.
     PhaseEnded(Box<PhaseEnd>),
+    /// A supervisor stops itself, since significant children of it have ended.
+    AutoShutdown(Box<AutoShutdownBegan>),
 }
 
 /// A supervisor's decision, with whom it is about and whom it acts on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
+    /// Who decided.
+    pub supervisor: ActorId,
+    /// The supervisor's path.
+    pub supervisor_path: Arc<str>,
     /// The child that failed.
     pub child: ActorId,
     /// Its path.
@@ -273,6 +283,35 @@ impl Decided {
     /// Gives the decision in one sentence.
     pub fn why(&self) -> String {
         self.decision.why()
+    }
+}
+
+/// Why a supervisor stops itself without being told to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AutoShutdownBegan {
+    /// What the supervisor's strategy says.
+    pub mode: AutoShutdown,
+    /// The significant child that was the last to end.
+    pub child: ActorId,
+    /// Its path.
+    pub path: Arc<str>,
+    /// How many significant children have ended for good.
+    pub ended: u32,
+}
+
+impl AutoShutdownBegan {
+    /// Gives the reason in one sentence.
+    pub fn why(&self) -> String {
+        let path = &self.path;
+        match self.mode {
+            AutoShutdown::AllSignificant if self.ended == 1 => {
+                format!("{path} has ended, the only significant child; stopping")
+            }
+            AutoShutdown::AllSignificant => {
+                format!("all {} significant children have ended, {path} as the last; stopping", self.ended)
+            }
+            mode => format!("{path} has ended, a significant child, and shutdown is by {mode}; stopping"),
+        }
     }
 }
 
@@ -342,6 +381,8 @@ impl EventKind {
                 [51, cycle.len() as u64, ids, 0]
             }
             Forced { path, state, running_for_ns } => [40, text(path), *state as u64, *running_for_ns],
+            Linked { target } => [41, target.0, 0, 0],
+            Unlinked { target } => [42, target.0, 0, 0],
             RouteeAdded { routee, routees } => [80, routee.0, *routees, 0],
             RouteeRetired { routee, routees } => [81, routee.0, *routees, 0],
             Resized(resized) => [82, resized.from, resized.to, resized.why.word()],
@@ -378,6 +419,7 @@ impl EventKind {
                 [100, u64::from(fault.code()), message.0, *value_ns]
             }
             ClockJumped { by_ns } => [101, *by_ns, 0, 0],
+            AutoShutdown(why) => [110, why.child.0, u64::from(why.ended), u64::from(why.mode.code())],
         }
     }
 }

@@ -10,7 +10,7 @@ pub mod patterns;
 pub mod route;
 pub mod snapshot;
 
-pub use event::{Decided, Event, EventKind, FaultKind, Level, Lint, StopReason};
+pub use event::{AutoShutdownBegan, Decided, Event, EventKind, FaultKind, Level, Lint, StopReason};
 pub use hash::LogHash;
 pub use ledger::{Asks, DeadLetterReason, DropReason, Ledger};
 pub(crate) use log::Log;

@@ -449,7 +449,7 @@ impl<A: Actor> Context<'_, A> {
         timeout: Duration,
         map: impl FnOnce(Result<R, AskError>) -> A::Msg + Send + 'static,
     ) {
-        let (cell, incarnation) = (self.cell.clone(), self.incarnation());
+        let (cell, incarnation) = (self.cell.clone(), self.answers_to());
         let call = move |outcome| {
             // `map` is the asker's code on the replier's side: its panic must not be the replier's failure.
             match catch(|| Ok(map(outcome))) {

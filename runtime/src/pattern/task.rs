@@ -326,7 +326,7 @@ impl<A: Actor> Context<'_, A> {
         &self,
         map: impl FnOnce(Result<T, TaskError>) -> A::Msg + Send + 'static,
     ) -> Done<T> {
-        let (cell, incarnation) = (self.cell.clone(), self.incarnation());
+        let (cell, incarnation) = (self.cell.clone(), self.answers_to());
         Box::new(move |result| {
             match catch(|| Ok(map(result))) {
                 Ok(message) => {

@@ -247,7 +247,7 @@ impl<A: Actor> Context<'_, A> {
         timeout: Duration,
         map: impl FnOnce(Result<R, AskError>) -> A::Msg + Send + 'static,
     ) {
-        let (cell, incarnation) = (self.cell.clone(), self.incarnation());
+        let (cell, incarnation) = (self.cell.clone(), self.answers_to());
         let call = move |outcome| match catch(|| Ok(map(outcome))) {
             Ok(message) => {
                 // An asker that has ended is told nothing.

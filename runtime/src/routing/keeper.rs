@@ -21,7 +21,7 @@ use crate::actor::{Actor, ActorRef, AnyRef, Context, Failure, Key, Props, SpawnE
 use crate::id::ActorId;
 use crate::observe::{EventKind, ResizeWhy, Resized};
 use crate::pattern::{Reply, ServiceKey};
-use crate::supervise::{RestartLog, Strategy};
+use crate::supervise::{MailboxOnRestart, RestartLog, RestartType, Strategy};
 
 /// Prepares one routee of a pool, as a child of the given actor; it is still to begin.
 pub(super) type Maker<M> =
@@ -55,7 +55,12 @@ pub(super) fn spawn<M: Send + 'static>(
     let mut by = via.worker;
     let (table, settings) = (Table::new(kind), Arc::new(settings));
     let (kept, set) = (table.clone(), settings.clone());
-    let props = Props::new(move || Keeper::new(kept.clone(), set.clone())).supervise(strategy);
+    // Its own life does not depend on the system's dialect.
+    let props = Props::new(move || Keeper::new(kept.clone(), set.clone()))
+        .supervise(strategy)
+        .restart_type(RestartType::Transient)
+        .mailbox_on_restart(MailboxOnRestart::Kept)
+        .stop_parallel();
     let actor = prepare_child(&parent.0, name, props)?;
     let me: Arc<dyn AnyCell> = actor.0.clone();
     table.bind(&me);

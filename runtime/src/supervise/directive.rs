@@ -85,6 +85,19 @@ codes! {
     }
 }
 
+codes! {
+    /// Says whether a supervisor stops itself when children of it that were marked as significant have ended for good. A
+    /// restart is no end.
+    pub enum AutoShutdown {
+        /// It does not. The default.
+        Never = 0, "never";
+        /// When any of them has ended.
+        AnySignificant = 1, "any significant child";
+        /// When all of them have ended.
+        AllSignificant = 2, "all significant children";
+    }
+}
+
 impl StrategyKind {
     /// Gives the children that a restart or stop acts on, as a range in start order, when child `failed` of `children`
     /// failed. Group restarts stop the range from its end and start it from its beginning.

@@ -17,12 +17,14 @@
 
 pub mod backoff;
 mod decide;
+mod dialect;
 mod directive;
 mod strategy;
 pub mod window;
 
 pub use backoff::{Attempts, Backoff, Delay};
 pub use decide::{Budget, ChildBudget, Decision, decide};
-pub use directive::{Directive, FailureKind, OnExhausted, RestartType, StrategyKind};
+pub use dialect::{Dialect, MailboxOnRestart, SignalOrder, StopOrder};
+pub use directive::{AutoShutdown, Directive, FailureKind, OnExhausted, RestartType, StrategyKind};
 pub use strategy::{BudgetScope, Match, Rule, Strategy};
 pub use window::{Limit, RestartLog, Window};

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::backoff::Backoff;
-use super::directive::{Directive, FailureKind, OnExhausted, StrategyKind};
+use super::directive::{AutoShutdown, Directive, FailureKind, OnExhausted, StrategyKind};
 use super::window::{Limit, Window};
 
 /// Says how a supervisor answers the failures of its children.
@@ -47,6 +47,8 @@ pub struct Strategy {
     pub backoff: Option<Backoff>,
     /// Whether the children of a one-for-one supervisor share one budget.
     pub budget: BudgetScope,
+    /// Whether the supervisor stops itself when significant children have ended.
+    pub auto_shutdown: AutoShutdown,
 }
 
 /// One line of a strategy: what it matches, and the directive.
@@ -131,6 +133,7 @@ impl Strategy {
             on_exhausted: OnExhausted::Stop,
             backoff: None,
             budget: BudgetScope::PerChild,
+            auto_shutdown: AutoShutdown::Never,
         }
     }
 
@@ -185,6 +188,13 @@ impl Strategy {
     /// Counts the restarts of all children together.
     pub fn shared_budget(mut self) -> Self {
         self.budget = BudgetScope::Shared;
+        self
+    }
+
+    /// Stops the supervisor itself, as if it had asked for it, when significant children
+    /// ([`Props::significant`](crate::actor::Props::significant)) have ended for good.
+    pub fn auto_shutdown(mut self, mode: AutoShutdown) -> Self {
+        self.auto_shutdown = mode;
         self
     }
 

@@ -13,6 +13,7 @@ use crate::dispatch::{CostModel, Dispatcher, DispatcherSettings, Roster, Stepper
 use crate::mailbox::budget::Budget;
 use crate::observe::{Level, Log};
 use crate::rng::Rng;
+use crate::supervise::{Dialect, SignalOrder};
 
 /// Message events kept on a Stepper, by default.
 const MESSAGES_KEPT: usize = 10_000;
@@ -42,6 +43,8 @@ pub struct Builder {
     seeded_order: bool,
     message_memory: usize,
     actors_max: usize,
+    dialect: Dialect,
+    signal_order: Option<SignalOrder>,
 }
 
 /// Says why a system could not be built. Nothing was started.
@@ -94,6 +97,8 @@ impl Builder {
             seeded_order: false,
             message_memory: if cfg!(target_pointer_width = "32") { MEMORY_SMALL } else { MEMORY },
             actors_max: ACTORS_MAX,
+            dialect: Dialect::Footlights,
+            signal_order: None,
         }
     }
 
@@ -106,6 +111,19 @@ impl Builder {
     /// Allows so many living actors at a time (default 16,777,216); a spawn beyond is refused.
     pub fn max_actors(mut self, actors: usize) -> Self {
         self.actors_max = actors;
+        self
+    }
+
+    /// Takes the defaults of another system for what an actor's props do not name: strategy, restart type, what becomes of
+    /// the mailbox on a restart, how children stop; and for the order of signals. `/user` supervises as it says, too.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Says where termination notices stand among messages, whatever the dialect says.
+    pub fn signal_order(mut self, order: SignalOrder) -> Self {
+        self.signal_order = Some(order);
         self
     }
 
@@ -201,6 +219,8 @@ impl Builder {
         let mut shared = Shared::new(self.name, self.seed, dispatcher, Log::new(level, self.messages_kept));
         shared.memory = Arc::new(Budget::new(self.message_memory, workers));
         shared.actors_max = self.actors_max;
+        shared.dialect = self.dialect;
+        shared.signal_order = self.signal_order.unwrap_or(self.dialect.signal_order());
         match ActorSystem::start(shared) {
             Ok(system) => Ok(system),
             Err(error) => unreachable!("the guardians' names are free and good: {error}"),

@@ -25,6 +25,7 @@ use crate::actor::{Actor, AnyRef, Context, Failure, Props};
 use crate::id::ActorId;
 use crate::observe::{EventKind, PhaseEnd, PhaseTaskEnd, StopReason};
 use crate::pattern::{SystemHandle, TaskError, TaskHandle};
+use crate::supervise::RestartType;
 use crate::sync::{Mutex, Ordering};
 use crate::time::{Instant, nanos};
 
@@ -204,7 +205,8 @@ impl CoordinatedShutdown {
             deadline: Instant::ZERO,
             running: None,
         };
-        if spawn_child(&over, "shutdown", Props::new(make), None).is_err() {
+        let props = Props::new(make).restart_type(RestartType::Transient);
+        if spawn_child(&over, "shutdown", props, None).is_err() {
             signal(&root, Signal::Stop(StopReason::SystemShutdown), None); // the guardian is ending already
         }
     }

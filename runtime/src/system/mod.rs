@@ -26,7 +26,7 @@ use crate::actor::{Actor, ActorRef, AnyRef, Context, DeadLetter, Failure, Props,
 use crate::dispatch::Dispatcher;
 use crate::observe::{Event, EventKind, Ledger, Level, Snapshot};
 use crate::routing::{RouterRef, SpawnRouter};
-use crate::supervise::{Directive, FailureKind, Strategy};
+use crate::supervise::{Directive, FailureKind, RestartType, StopOrder, Strategy};
 use crate::time::Instant;
 
 /// A running system of actors.
@@ -59,6 +59,11 @@ impl Actor for Guardian {
     }
 }
 
+/// Gives the props of a guardian; what they do not name is as the system's dialect says.
+fn guardian() -> Props<Guardian> {
+    Props::new(|| Guardian).restart_type(RestartType::Transient)
+}
+
 impl ActorSystem {
     /// Begins to set up a system.
     pub fn builder(name: &str) -> Builder {
@@ -72,11 +77,17 @@ impl ActorSystem {
         for kind in [FailureKind::Killed, FailureKind::Linked] {
             escalate = escalate.on(kind, Directive::Escalate);
         }
-        let root = spawn_guardian(&shared, "", Props::new(|| Guardian).supervise(escalate));
+        let root =
+            spawn_guardian(&shared, "", guardian().supervise(escalate).stop_order(StopOrder::LastFirst));
         let cell: Arc<dyn AnyCell> = root.0.clone();
         // The user guardian is started last, so that it is stopped first.
-        let system = spawn_child(&cell, "system", Props::new(|| Guardian), None)?;
-        let user = spawn_child(&cell, "user", Props::new(|| Guardian), None)?;
+        let system = spawn_child(
+            &cell,
+            "system",
+            guardian().supervise(Strategy::one_for_one()).stop_order(StopOrder::LastFirst),
+            None,
+        )?;
+        let user = spawn_child(&cell, "user", guardian(), None)?;
         Ok(ActorSystem { shared, root, user: user.any(), streams: system.any() })
     }
 

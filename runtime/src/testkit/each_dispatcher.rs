@@ -30,12 +30,21 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// ```
 #[track_caller]
 pub fn on_each_dispatcher(body: impl Fn(&ActorSystem)) {
-    on_steppers(&body);
+    on_each_dispatcher_with(|builder| builder, body);
+}
+
+/// As [`on_each_dispatcher`], with systems that `set_up` has set up.
+///
+/// # Panics
+/// As [`on_each_dispatcher`].
+#[track_caller]
+pub fn on_each_dispatcher_with(set_up: impl Fn(Builder) -> Builder, body: impl Fn(&ActorSystem)) {
+    on_steppers_with(&set_up, &body);
     #[cfg(not(target_family = "wasm"))]
     if number("FOOTLIGHTS_SEED").is_none() {
         for workers in [1, 4] {
             let label = format!("pool of {workers}");
-            run(&label, ActorSystem::builder("test").pool().workers(workers), &body);
+            run(&label, set_up(ActorSystem::builder("test").pool().workers(workers)), &body);
         }
     }
 }
@@ -46,6 +55,11 @@ pub fn on_each_dispatcher(body: impl Fn(&ActorSystem)) {
 /// As [`on_each_dispatcher`].
 #[track_caller]
 pub fn on_steppers(body: impl Fn(&ActorSystem)) {
+    on_steppers_with(&|builder| builder, &body);
+}
+
+#[track_caller]
+fn on_steppers_with(set_up: &impl Fn(Builder) -> Builder, body: &impl Fn(&ActorSystem)) {
     let seeds = match number("FOOTLIGHTS_SEED") {
         Some(seed) => seed..seed.saturating_add(1),
         None => 0..number("FOOTLIGHTS_SEEDS").unwrap_or(SEEDS),
@@ -57,7 +71,7 @@ pub fn on_steppers(body: impl Fn(&ActorSystem)) {
             );
             let plain = ActorSystem::builder("test").stepper().workers(workers).seed(seed);
             // Seed 0 runs in the fixed order, all others in an order of their own.
-            run(&label, if seed == 0 { plain } else { plain.seeded_order() }, &body);
+            run(&label, set_up(if seed == 0 { plain } else { plain.seeded_order() }), body);
         }
     }
 }

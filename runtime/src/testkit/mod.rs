@@ -14,7 +14,7 @@ mod readable;
 mod script;
 mod stepping;
 
-pub use each_dispatcher::{on_each_dispatcher, on_steppers};
+pub use each_dispatcher::{on_each_dispatcher, on_each_dispatcher_with, on_steppers};
 pub use faults::{Fault, FaultError, Faults, Planted};
 pub use golden::{assert_log, assert_log_file, readable_log};
 pub use probe::Probe;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::readable::last_events;
 use crate::actor::{Actor, ActorRef, AnyRef, Context, Failure, Props, Recipient, Terminated};
 use crate::pattern::Reply;
+use crate::supervise::RestartType;
 use crate::sync::{Condvar, Mutex};
 use crate::system::ActorSystem;
 use crate::time::Instant;
@@ -127,7 +128,9 @@ impl<M: Send + 'static> Probe<M> {
         let received = Received { messages: VecDeque::new(), count: 0, ends: VecDeque::new(), watches: 0 };
         let inbox = Arc::new(Inbox { state: Mutex::new(received), bell: Condvar::new() });
         let kept = inbox.clone();
-        let actor = system.spawn(name, Props::new(move || Collector { inbox: kept.clone() }));
+        let make = move || Collector { inbox: kept.clone() };
+        let props = Props::new(make).restart_type(RestartType::Transient);
+        let actor = system.spawn(name, props);
         Probe { actor: actor.expect("a free name for the probe"), watcher: Mutex::new(None), inbox }
     }
 
