@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use footlights::scenario::On;
+use footlights_bench::experiments::{self, Ask as Question, Experiment};
 use footlights_bench::scenario::Ask;
 use footlights_bench::workloads::{ALL, Setup, Workload, find};
 use lexopt::prelude::*;
@@ -28,6 +29,15 @@ pub(crate) enum Command {
     Run(Rounds),
     /// A run of a scenario file.
     Scenario(Scene),
+    /// Runs of experiments.
+    Experiment(Trial),
+}
+
+/// Runs of experiments.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    pub(crate) experiments: Vec<&'static Experiment>,
+    pub(crate) ask: Question,
 }
 
 /// A run of one scenario file.
@@ -57,8 +67,11 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
             Some("list") => list(&mut parser),
             Some("run") => run(&mut parser),
             Some("scenario") => scenario(&mut parser),
+            Some("experiment") => experiment(&mut parser),
             Some("help") => Ok(Command::Help(help::ALL)),
-            _ => Err(format!("unknown subcommand {name:?}: choose list, run or scenario; --help says more")),
+            _ => Err(format!(
+                "unknown subcommand {name:?}: choose list, run, scenario or experiment; --help says more"
+            )),
         },
         Some(other) => Err(unexpected(other)),
     }
@@ -124,6 +137,35 @@ impl RunOptions {
         }
         Ok(Command::Run(Rounds { workload, setup, rounds: self.rounds.unwrap_or(1), json: self.json }))
     }
+}
+
+fn experiment(parser: &mut lexopt::Parser) -> Result<Command, String> {
+    let mut ask = Question { is_virtual: false, workers: None, n: None, json: false };
+    let mut names = Vec::new();
+    while let Some(argument) = next(parser)? {
+        match argument {
+            Short('h') | Long("help") => return Ok(Command::Help(help::EXPERIMENT)),
+            Long("virtual") => ask.is_virtual = true,
+            Long("workers") => ask.workers = Some(number(parser, "--workers", 1..=WORKERS_MAX)?),
+            Long("n") => ask.n = Some(number(parser, "--n", 1..=1_000_000)?),
+            Long("json") => ask.json = true,
+            Value(name) => names.push(name.to_string_lossy().into_owned()),
+            other => return Err(unexpected(other)),
+        }
+    }
+    let known = || experiments::ALL.iter().map(|e| e.id).collect::<Vec<_>>().join(", ");
+    let experiments = match names.as_slice() {
+        [] => return Err(format!("run which experiment? There are {}, or all", known())),
+        [all] if all == "all" => experiments::ALL.iter().collect(),
+        names => {
+            let find = |name: &String| {
+                experiments::find(name)
+                    .ok_or_else(|| format!("unknown experiment {name:?}: there are {}", known()))
+            };
+            names.iter().map(find).collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Command::Experiment(Trial { experiments, ask }))
 }
 
 fn scenario(parser: &mut lexopt::Parser) -> Result<Command, String> {
@@ -238,6 +280,9 @@ mod tests {
         assert!(complaint("scenario a.json --dispatcher threads").contains("pool or stepper"));
         assert!(complaint("scenario a.json --until soon").contains("--until \"soon\""));
         assert!(complaint("scenario").contains("file"));
+        assert!(complaint("experiment").contains("E1"));
+        assert!(complaint("experiment E99").contains("unknown experiment"));
+        assert!(complaint("experiment E1 --n 0").contains("--n \"0\""));
         assert!(complaint("walk").contains("walk"));
         assert!(complaint("").contains("Usage"));
         assert!(complaint("run W1 --n").contains("--n"));

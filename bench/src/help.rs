@@ -8,6 +8,7 @@ Usage:
   footlights-bench list                      the workloads, their sizes and parameters
   footlights-bench run WORKLOAD [options]    runs one workload
   footlights-bench scenario FILE [options]   runs a scenario file
+  footlights-bench experiment E1 [options]   runs stream experiments: claims about ratios of times
   footlights-bench SUBCOMMAND --help         what a subcommand takes
 
 Build it in release: cargo run --release -p footlights-bench -- list
@@ -27,6 +28,20 @@ Usage: footlights-bench run WORKLOAD [options]
   --throughput T    messages that an actor handles in a row (default 64)
   --rounds R        rounds (default 1)
   --json            no header, no progress, no summary
+";
+
+/// How to use `experiment`.
+pub(crate) const EXPERIMENT: &str = "\
+Runs stream experiments: the same work wired in several ways (arms), and claims about the ratios of their times.
+A line of JSON for each arm, then one for each claim; the exit code is 1 if a claim is outside of its limits.
+
+Usage: footlights-bench experiment NAME... [options]
+
+  NAME              an experiment of `footlights-bench list`, such as E1; or all
+  --virtual         in virtual time: exact, and the same on every machine
+  --workers K       in place of the experiment's workers, 1 to 64
+  --n N             elements in place of the experiment's; in virtual time the limits hold for its own number only
+  --json            no words
 ";
 
 /// How to use `list`.

@@ -13,7 +13,8 @@ mod help;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use args::{Command, Rounds, Scene};
+use args::{Command, Rounds, Scene, Trial};
+use footlights_bench::experiments::{self, ExperimentError};
 use footlights_bench::run::{Reader, RoundsError, rounds};
 use footlights_bench::scenario;
 use footlights_bench::workloads::ALL;
@@ -67,6 +68,7 @@ fn execute(command: Command) -> Result<(), Trouble> {
         Command::List => Ok(io::stdout().write_all(list().as_bytes())?),
         Command::Run(asked) => run(&asked),
         Command::Scenario(scene) => play(&scene),
+        Command::Experiment(trial) => try_out(&trial),
     }
 }
 
@@ -83,6 +85,20 @@ fn run(asked: &Rounds) -> Result<(), Trouble> {
     Ok(rounds(asked.workload, &asked.setup, asked.rounds, reader(asked.json), results, words)?)
 }
 
+/// Runs all that were asked for, and tells at the end of those that did not come out.
+fn try_out(trial: &Trial) -> Result<(), Trouble> {
+    let (results, words) = (&mut io::stdout(), &mut io::stderr());
+    let mut refuted = Vec::new();
+    for experiment in &trial.experiments {
+        match experiment.run(&trial.ask, results, words) {
+            Err(ExperimentError::Write(error)) => return Err(error.into()),
+            Err(wrong) => refuted.push(wrong.to_string()),
+            Ok(()) => {}
+        }
+    }
+    if refuted.is_empty() { Ok(()) } else { Err(Trouble::Run(refuted.join("\n"))) }
+}
+
 fn play(scene: &Scene) -> Result<(), Trouble> {
     let document = scenario::read(&scene.file, &scene.ask).map_err(Trouble::Usage)?;
     let report = scenario::run(&document, &scene.ask, reader(scene.json), &mut io::stderr());
@@ -91,7 +107,7 @@ fn play(scene: &Scene) -> Result<(), Trouble> {
     Ok(io::stdout().write_all(text.as_bytes())?)
 }
 
-/// Lists the workloads with their sizes and parameters.
+/// Lists the workloads with their sizes and parameters, and the experiments.
 fn list() -> String {
     let mut text = String::new();
     for workload in ALL {
@@ -101,6 +117,9 @@ fn list() -> String {
         for param in workload.params {
             text += &format!("{:20}--param {}={}  {}\n", "", param.name, param.default, param.about);
         }
+    }
+    for experiment in experiments::ALL {
+        text += &format!("{:<20}{}\n", experiment.id, experiment.about);
     }
     text
 }
