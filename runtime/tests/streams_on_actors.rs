@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use footlights::actor::{Actor, Context, Failure, Props};
-use footlights::stream::junctions::{Merge, Partition};
+use footlights::stream::junctions::{Broadcast, Merge, Partition};
 use footlights::stream::{
     Chain, Closed, DropReason, Feed, Flow, Graph, Job, Operators, OverflowStrategy, Params, RunOptions, Sink,
     Source, StreamError, Time, Value,
@@ -324,5 +324,39 @@ fn a_graph_with_junctions_is_its_list_model_on_every_dispatcher() {
         let (done, handle) = graph.run(system).expect("it starts");
         assert_eq!(system.block_on(done), Ok((0..300).map(|n| n * 2).sum()));
         assert_eq!(handle.snapshot().islands.len(), 5);
+    });
+}
+
+#[cfg(panic = "unwind")]
+#[test]
+fn a_node_of_a_graph_that_panics_ends_every_sink_with_an_error_that_names_it() {
+    let graph = Graph::new(|g| {
+        let numbers = g.source("numbers", Source::range(0..300));
+        let (port, ways) = g.fan_out("split", 3, Broadcast::new());
+        g.wire(numbers, port);
+        let mut dones = Vec::new();
+        for (i, way) in ways.into_iter().enumerate() {
+            let (a, b) = g.flow(
+                &format!("lane{i}"),
+                Flow::of::<i64>().map(move |n| if i == 1 && n == 100 { panic!("planned") } else { n }),
+            );
+            let (sink, done) = g.sink(&format!("sink{i}"), Sink::ignore());
+            g.wire(way, a);
+            if i == 2 {
+                g.wire_async(b, sink, 4)
+            } else {
+                g.wire(b, sink)
+            }
+            dones.push(done);
+        }
+        dones
+    });
+    on_each_dispatcher(|system| {
+        let (dones, _) = graph.run(system).expect("it starts");
+        for done in dones {
+            let failed = system.block_on(done);
+            let Err(StreamError::Panic { node, text }) = &failed else { panic!("{failed:?}") };
+            assert_eq!((&**node, &**text), ("lane1.map", "planned"));
+        }
     });
 }

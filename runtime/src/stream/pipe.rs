@@ -49,7 +49,7 @@ pub trait Pipe: Send + 'static {
     /// Gives the number of the first stage.
     fn first_stage(&self) -> Option<StageId>;
     /// Writes the counters of all stages, by stage number.
-    fn report(&self, into: &mut [Counts]);
+    fn report(&mut self, into: &mut [Counts]);
     /// Learns the numbers that the stream's edges have in this island.
     fn place(&mut self, _edges: &[EdgeId]) {}
     /// Takes whatever order is not promised by chance; a chain has one order only.
@@ -188,7 +188,7 @@ impl<K: Kernel> Pipe for Head<K> {
         Some(self.0.tag().id)
     }
 
-    fn report(&self, into: &mut [Counts]) {
+    fn report(&mut self, into: &mut [Counts]) {
         into[self.0.tag().id.0 as usize] = self.0.counts();
     }
 }
@@ -300,7 +300,7 @@ impl<U: Pipe, K: Kernel<In = U::Out>> Pipe for Then<U, K> {
         self.up.place(edges);
     }
 
-    fn report(&self, into: &mut [Counts]) {
+    fn report(&mut self, into: &mut [Counts]) {
         self.up.report(into);
         into[self.cell.tag().id.0 as usize] = self.cell.counts();
     }

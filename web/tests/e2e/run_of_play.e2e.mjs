@@ -51,7 +51,7 @@ export const tests = {
     const picker = stage.byId('lesson-picker').locator('option');
     for (const [name, slow] of [['let-it-crash'], ['ten-million-messages'], ['boundary-and-buffer'], ['restart-windows', true],
       ['eight-routers', true], ['breathing-pool', true], ['throughput-and-fairness', true], ['translation-service'],
-      ['state-machine', true], ['junction-deciders']]) {
+      ['state-machine', true], ['junction-deciders'], ['mailbox-kinds', true], ['parallel-lanes']]) {
       const { name: title } = JSON.parse(await readFile(new URL(`../../scenarios/${name}.json`, import.meta.url), 'utf8'));
       await stage.byId('lesson-picker').selectOption(await picker.filter({ hasText: title }).first().getAttribute('value'));
       await stage.byId('reset').click();

@@ -51,6 +51,8 @@ pub(crate) struct Edge {
     pushed: u64,
     taken: u64,
     lost: u64,
+    /// It has changed since it was last shown.
+    dirty: bool,
     view: Arc<FusedView>,
 }
 
@@ -74,6 +76,7 @@ impl Edge {
             pushed: 0,
             taken: 0,
             lost: 0,
+            dirty: false,
             view: Arc::default(),
         }
     }
@@ -123,6 +126,8 @@ pub(crate) struct Edges {
     all: Vec<Edge>,
     ready: VecDeque<usize>,
     queued: Vec<bool>,
+    /// Those that have changed since they were last shown.
+    dirty: Vec<usize>,
     order: Order,
 }
 
@@ -136,12 +141,28 @@ pub(crate) enum Arrival<T> {
 impl Edges {
     /// Takes the edges of an island with so many nodes.
     pub(crate) fn new(all: Vec<Edge>, nodes: usize) -> Self {
-        Edges { all, ready: VecDeque::new(), queued: vec![false; nodes], order: Order::Fifo }
+        Edges {
+            all,
+            ready: VecDeque::new(),
+            queued: vec![false; nodes],
+            dirty: Vec::new(),
+            order: Order::Fifo,
+        }
     }
 
     /// Says in which order nodes are looked at.
     pub(crate) fn set_order(&mut self, order: Order) {
         self.order = order;
+    }
+
+    /// Notes that an edge is to be shown anew, and gives it.
+    #[inline]
+    fn change(&mut self, edge: EdgeId) -> &mut Edge {
+        let e = &mut self.all[edge.0];
+        if !std::mem::replace(&mut e.dirty, true) {
+            self.dirty.push(edge.0);
+        }
+        e
     }
 
     /// Queues a node, if it is not queued.
@@ -175,6 +196,7 @@ impl Edges {
             if !want {
                 return Arrival::Nothing;
             }
+            let e = self.change(edge);
             (e.full, e.asked) = (false, false);
             e.taken += 1;
             return e.slot::<T>().take().map_or(Arrival::Nothing, Arrival::Item);
@@ -194,8 +216,10 @@ impl Edges {
     /// Asks for an element.
     #[inline]
     pub(crate) fn ask(&mut self, edge: EdgeId) {
-        let e = &mut self.all[edge.0];
-        if !e.full && e.end.is_none() && e.cancel.is_none() && !std::mem::replace(&mut e.asked, true) {
+        let e = &self.all[edge.0];
+        if !e.full && e.end.is_none() && e.cancel.is_none() && !e.asked {
+            let e = self.change(edge);
+            e.asked = true;
             let from = e.from;
             self.queue(from);
         }
@@ -228,7 +252,7 @@ impl Edges {
     /// Puts an element on an edge that has demand.
     #[inline]
     pub(crate) fn put<T: Send + 'static>(&mut self, edge: EdgeId, x: T) {
-        let e = &mut self.all[edge.0];
+        let e = self.change(edge);
         e.pushed += 1;
         if e.cancel.is_some() {
             e.lost += 1;
@@ -243,7 +267,7 @@ impl Edges {
 
     /// Ends an edge from above, behind what stands on it.
     pub(crate) fn end(&mut self, edge: EdgeId, end: End) {
-        let e = &mut self.all[edge.0];
+        let e = self.change(edge);
         if e.end.is_none() {
             e.end = Some(end);
             let to = e.to;
@@ -253,7 +277,7 @@ impl Edges {
 
     /// Cancels an edge from below; what stands on it is lost and counted.
     pub(crate) fn cancel(&mut self, edge: EdgeId, cause: Cause) {
-        let e = &mut self.all[edge.0];
+        let e = self.change(edge);
         if e.cancel.is_some() {
             return;
         }
@@ -280,16 +304,15 @@ impl Edges {
         e.cancel.clone()
     }
 
-    /// Writes what can be seen from outside.
-    pub(crate) fn report(&self) {
-        for e in &self.all {
+    /// Shows those that have changed.
+    pub(crate) fn report(&mut self) {
+        for at in self.dirty.drain(..) {
+            let e = &mut self.all[at];
+            e.dirty = false;
             let mut seen = e.view.0.lock();
-            let state = e.state();
-            if (seen.pushed, seen.taken, seen.dropped, seen.state) != (e.pushed, e.taken, e.lost, state) {
-                (seen.pushed, seen.taken, seen.dropped, seen.state) = (e.pushed, e.taken, e.lost, state);
-                seen.fill = u64::from(e.full);
-                seen.high_water = seen.high_water.max(u64::from(e.pushed > 0));
-            }
+            (seen.pushed, seen.taken, seen.dropped) = (e.pushed, e.taken, e.lost);
+            (seen.state, seen.fill) = (e.state(), u64::from(e.full));
+            seen.high_water = seen.high_water.max(u64::from(e.pushed > 0));
         }
     }
 }

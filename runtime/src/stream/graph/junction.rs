@@ -328,7 +328,7 @@ impl<J: Junction> Node for JunctionNode<J> {
         false
     }
 
-    fn report(&self, into: &mut [Counts]) {
+    fn report(&mut self, into: &mut [Counts]) {
         let held = if self.ended { 0 } else { self.junction.held() as u64 };
         into[self.tag.id.0 as usize] = Counts { held, ..self.counts };
     }

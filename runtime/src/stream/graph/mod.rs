@@ -39,6 +39,8 @@ pub(crate) struct FusedGraph {
     /// The first stage of each node, rising.
     first_stages: Vec<StageId>,
     external: Vec<usize>,
+    /// Nodes that have not ended.
+    living: usize,
     end: Option<End>,
 }
 
@@ -46,8 +48,8 @@ impl FusedGraph {
     /// Makes a graph; `first_stages` says which stage is the first of each node.
     pub(crate) fn new(nodes: Vec<Box<dyn Node>>, edges: Vec<Edge>, first_stages: Vec<StageId>) -> Self {
         let external = (0..nodes.len()).filter(|&i| nodes[i].is_external()).collect();
-        let edges = Edges::new(edges, nodes.len());
-        FusedGraph { nodes, edges, first_stages, external, end: None }
+        let (living, edges) = (nodes.len(), Edges::new(edges, nodes.len()));
+        FusedGraph { nodes, edges, first_stages, external, living, end: None }
     }
 
     /// Makes a graph of one node without edges.
@@ -61,21 +63,36 @@ impl FusedGraph {
     }
 
     /// Calls `f` while the run holds the edges.
-    fn with<R>(&mut self, run: &mut Run, f: impl FnOnce(&mut [Box<dyn Node>], &mut Run) -> R) -> R {
-        std::mem::swap(&mut run.edges, &mut self.edges);
-        let result = f(&mut self.nodes, run);
-        std::mem::swap(&mut run.edges, &mut self.edges);
-        result
-    }
-
-    fn note_end(&mut self) {
-        if self.nodes.iter().all(|node| node.has_ended()) {
-            self.end = Some(End::Completed);
-        }
+    fn with<'h, R>(
+        &mut self,
+        run: &mut Run<'h>,
+        f: impl FnOnce(&mut [Box<dyn Node>], &mut Run<'h>) -> R,
+    ) -> R {
+        let lent = Lent::new(run, &mut self.edges);
+        f(&mut self.nodes, lent.run)
     }
 
     fn node_of(&self, stage: StageId) -> Option<usize> {
         self.first_stages.partition_point(|first| *first <= stage).checked_sub(1)
+    }
+}
+
+/// The edges in the hands of a run; they come back also if the call unwinds.
+struct Lent<'a, 'h> {
+    run: &'a mut Run<'h>,
+    home: &'a mut Edges,
+}
+
+impl<'a, 'h> Lent<'a, 'h> {
+    fn new(run: &'a mut Run<'h>, home: &'a mut Edges) -> Self {
+        std::mem::swap(&mut run.edges, home);
+        Lent { run, home }
+    }
+}
+
+impl Drop for Lent<'_, '_> {
+    fn drop(&mut self) {
+        std::mem::swap(&mut self.run.edges, self.home);
     }
 }
 
@@ -90,7 +107,7 @@ impl Pipe for FusedGraph {
     fn pump<D: Push<Never>>(&mut self, _down: &mut D, _run: &mut Run) {}
 
     fn poll(&mut self, _demand: bool, run: &mut Run) -> Answer<Never> {
-        let (mut some_ended, mut answer) = (false, Answer::Blocked);
+        let (mut ended, mut answer) = (0, Answer::Blocked);
         self.with(run, |nodes, run| {
             while let Some(at) = run.edges.next() {
                 let node = &mut nodes[at];
@@ -98,15 +115,16 @@ impl Pipe for FusedGraph {
                 if node.visit(run) {
                     run.edges.queue(at);
                 }
-                some_ended |= !before && node.has_ended();
+                ended += usize::from(!before && node.has_ended());
                 if run.left == 0 || run.charge.any {
                     answer = Answer::Yield;
                     break;
                 }
             }
         });
-        if some_ended {
-            self.note_end();
+        self.living -= ended;
+        if self.living == 0 && self.end.is_none() {
+            self.end = Some(End::Completed);
         }
         match &self.end {
             Some(end) => Answer::End(Box::new(end.clone())),
@@ -192,8 +210,8 @@ impl Pipe for FusedGraph {
         self.first_stages.first().copied()
     }
 
-    fn report(&self, into: &mut [Counts]) {
-        self.nodes.iter().for_each(|node| node.report(into));
+    fn report(&mut self, into: &mut [Counts]) {
+        self.nodes.iter_mut().for_each(|node| node.report(into));
         self.edges.report();
     }
 

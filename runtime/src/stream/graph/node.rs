@@ -40,7 +40,7 @@ pub(crate) trait Node: Send {
     /// Waits for demand from another island.
     fn is_full(&self) -> bool;
     /// Writes the counters of its stages.
-    fn report(&self, into: &mut [Counts]);
+    fn report(&mut self, into: &mut [Counts]);
     /// Says where what leaves its port `port` goes.
     fn connect(&mut self, port: usize, edge: EdgeId);
     /// Learns the numbers that the stream's edges have in this island.
@@ -136,7 +136,7 @@ impl<P: Pipe> Node for OpenNode<P> {
         false
     }
 
-    fn report(&self, into: &mut [Counts]) {
+    fn report(&mut self, into: &mut [Counts]) {
         self.pipe.report(into);
     }
 
@@ -220,7 +220,7 @@ impl<P: Pipe> Node for ClosedNode<P> {
         !self.ended && self.pipe.is_full()
     }
 
-    fn report(&self, into: &mut [Counts]) {
+    fn report(&mut self, into: &mut [Counts]) {
         self.pipe.report(into);
     }
 
@@ -312,5 +312,5 @@ impl<T: Send + 'static> Pipe for Inlet<T> {
         None
     }
 
-    fn report(&self, _into: &mut [Counts]) {}
+    fn report(&mut self, _into: &mut [Counts]) {}
 }

@@ -243,7 +243,7 @@ impl Pipe for DynChain {
         self.cells[self.cells.len() - 1].is_full()
     }
 
-    fn report(&self, into: &mut [Counts]) {
+    fn report(&mut self, into: &mut [Counts]) {
         for cell in &self.cells {
             into[cell.tag().id.0 as usize] = cell.counts();
         }
