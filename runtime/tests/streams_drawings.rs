@@ -2,7 +2,9 @@
 //! on each wire, and in an order drawn by chance.
 
 use footlights::rng::Rng;
-use footlights::stream::{Built, DrawError, Drawing, LocalRun, Params, Results, StreamSnapshot, Value};
+use footlights::stream::{
+    Built, DrawError, Drawing, LocalRun, Params, Results, StreamError, StreamSnapshot, Value,
+};
 
 fn set(pairs: &[(&str, Value)]) -> Params {
     pairs.iter().map(|(key, value)| ((*key).to_string(), value.clone())).collect()
@@ -99,6 +101,8 @@ struct Random {
     nodes: usize,
     /// Puts a boundary on each wire.
     cut: bool,
+    /// Requests fail now and then.
+    failing: bool,
 }
 
 impl Random {
@@ -164,7 +168,12 @@ impl Random {
             }
             _ => {
                 let (p, mean) = (1 + self.below(3) as i64, self.below(3) as f64);
-                let request = set(&[("parallelism", Value::from(p)), ("mean_ms", Value::from(mean))]);
+                let fails = if self.failing { 1 + self.below(8) as i64 } else { 0 };
+                let request = set(&[
+                    ("parallelism", Value::from(p)),
+                    ("mean_ms", Value::from(mean)),
+                    ("fail_every", Value::from(fails)),
+                ]);
                 ("map_async", request, elements)
             }
         };
@@ -215,10 +224,17 @@ impl Random {
         self.open.push(End { node: name, elements, ordered, root: to });
     }
 
-    fn grow(seed: u64, cut: bool) -> (Drawing, Vec<End>) {
+    fn grow(seed: u64, cut: bool, failing: bool) -> (Drawing, Vec<End>) {
         let rng = Rng::new(seed);
-        let mut random =
-            Random { rng, drawing: Drawing::new(), open: Vec::new(), joined: vec![0, 1, 2], nodes: 0, cut };
+        let mut random = Random {
+            rng,
+            drawing: Drawing::new(),
+            open: Vec::new(),
+            joined: vec![0, 1, 2],
+            nodes: 0,
+            cut,
+            failing,
+        };
         for root in 0..1 + random.below(3) {
             let (start, count) = (random.below(50) as i64, random.below(25) as i64);
             let node = random.name("range");
@@ -269,7 +285,7 @@ fn compare(results: &Results, ends: &[End], seed: u64, way: &str) {
 
 fn random_graphs(seeds: std::ops::Range<u64>) {
     for seed in seeds {
-        let (drawing, ends) = Random::grow(seed, false);
+        let (drawing, ends) = Random::grow(seed, false, false);
         let build = |drawing: &Drawing| drawing.build(seed).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
         let (built, results) = build(&drawing);
         run(built, 1, 256);
@@ -277,7 +293,7 @@ fn random_graphs(seeds: std::ops::Range<u64>) {
         let (built, results) = build(&drawing);
         run(built.fuzzed(seed), 1 + seed as usize % 4, 1 + seed as usize % 9);
         compare(&results, &ends, seed, "fuzzed");
-        let (cut, ends) = Random::grow(seed, true);
+        let (cut, ends) = Random::grow(seed, true, false);
         let (built, results) = build(&cut);
         run(built, 1 + seed as usize % 4, 256);
         compare(&results, &ends, seed, "a boundary on each wire");
@@ -299,4 +315,24 @@ parts! {
     random_graphs_are_their_list_models_2: 1,
     random_graphs_are_their_list_models_3: 2,
     random_graphs_are_their_list_models_4: 3,
+}
+
+#[test]
+fn a_failure_anywhere_in_a_random_graph_ends_all_of_it() {
+    let (mut failed, mut whole) = (0, 0);
+    for seed in 0..2_500 {
+        for cut in [false, true] {
+            let (drawing, _) = Random::grow(seed, cut, true);
+            let (built, results) = drawing.build(seed).unwrap_or_else(|e| panic!("seed {seed}: {e:?}"));
+            run(if seed % 2 == 0 { built } else { built.fuzzed(seed) }, 1 + seed as usize % 4, 256);
+            for (sink, done) in &results {
+                match done.take() {
+                    Some(Ok(_)) => whole += 1,
+                    Some(Err(StreamError::Stage { .. })) => failed += 1,
+                    other => panic!("seed {seed}, boundaries {cut}, {sink}: {other:?}"),
+                }
+            }
+        }
+    }
+    assert!(failed > 1_000 && whole > 1_000, "{failed} sinks failed, {whole} did not");
 }
