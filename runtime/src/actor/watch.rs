@@ -103,6 +103,9 @@ impl<M> Watching<M> {
     }
 }
 
+/// Somebody who watches, with the number of the registration.
+type Watcher = (u64, Arc<dyn AnyCell>);
+
 /// Who is to be told of one actor's end. It stands in the head, where an end by force reaches it.
 #[derive(Default)]
 pub(crate) struct Mourners {
@@ -130,7 +133,7 @@ impl Mourners {
 
     /// The end is told now: gives the watchers, in the order of their ids, and those who wait outside, in the order in which
     /// they came.
-    pub(crate) fn tell(&mut self) -> (Vec<(u64, Arc<dyn AnyCell>)>, Vec<OnEnd>) {
+    pub(crate) fn tell(&mut self) -> (Vec<Watcher>, Vec<OnEnd>) {
         self.told = true;
         (std::mem::take(&mut self.by_watcher).into_values().collect(), std::mem::take(&mut self.calls))
     }

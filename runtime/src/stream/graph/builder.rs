@@ -42,6 +42,14 @@ impl<T> fmt::Debug for OutPort<T> {
     }
 }
 
+/// The ports of a junction with two inputs: left, right, and out.
+pub type TwoInPorts<J> =
+    (InPort<<J as TwoInOf>::Left>, InPort<<J as TwoInOf>::Right>, OutPort<<J as TwoInOf>::Out>);
+
+/// The ports of a junction with two outputs: in, left, and right.
+pub type TwoOutPorts<J> =
+    (InPort<<J as TwoOutOf>::In>, OutPort<<J as TwoOutOf>::Left>, OutPort<<J as TwoOutOf>::Right>);
+
 /// A graph cannot be built: a port was left over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -193,11 +201,7 @@ impl GraphBuilder {
     }
 
     /// Adds a junction with two inputs of two types.
-    pub fn two_in<J: TwoInOf>(
-        &mut self,
-        name: &str,
-        junction: J,
-    ) -> (InPort<J::Left>, InPort<J::Right>, OutPort<J::Out>) {
+    pub fn two_in<J: TwoInOf>(&mut self, name: &str, junction: J) -> TwoInPorts<J> {
         let inputs = Inputs::default().of::<J::Left>(1).of::<J::Right>(1);
         let (ins, mut outs) =
             self.junction(name, junction, inputs, (&numbered(name, "in", 2), &one(name, "out")));
@@ -205,11 +209,7 @@ impl GraphBuilder {
     }
 
     /// Adds a junction with two outputs of two types.
-    pub fn two_out<J: TwoOutOf>(
-        &mut self,
-        name: &str,
-        junction: J,
-    ) -> (InPort<J::In>, OutPort<J::Left>, OutPort<J::Right>) {
+    pub fn two_out<J: TwoOutOf>(&mut self, name: &str, junction: J) -> TwoOutPorts<J> {
         let inputs = Inputs::default().of::<J::In>(1);
         let (ins, mut outs) =
             self.junction(name, junction, inputs, (&one(name, "in"), &numbered(name, "out", 2)));

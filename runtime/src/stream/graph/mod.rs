@@ -18,7 +18,7 @@ pub(crate) mod node;
 
 use std::sync::Arc;
 
-pub use builder::{Graph, GraphBuilder, GraphError, InPort, OutPort};
+pub use builder::{Graph, GraphBuilder, GraphError, InPort, OutPort, TwoInPorts, TwoOutPorts};
 pub use edges::EdgeId;
 use edges::{Edge, Edges, Order};
 use node::{Home, Node};
