@@ -41,6 +41,24 @@ export const tests = {
     assertBalanced(stage, await stage.footlights('ledger'));
   },
 
+  async a_stream_that_forks_and_joins_is_wired_by_mouse_and_runs_to_its_end(stage) {
+    await emptyCanvas(stage);
+    const [range, split, left, right, join, count] = [
+      await place(stage, 'range', -380, 0), await place(stage, 'broadcast', -200, 0), await place(stage, 'map', 0, -90),
+      await place(stage, 'filter', 0, 90), await place(stage, 'merge', 190, 0), await place(stage, 'fold', 370, 0),
+    ];
+    for (const [from, to] of [[range, split], [split, left], [split, right], [left, join], [right, join], [join, count]]) {
+      await wire(stage, `${from}.out`, `${to}.in`);
+    }
+    await set(stage, range, 'param-count', 100);
+    await fullSpeed(stage);
+    await play(stage);
+    const state = await stage.untilFootlights('the end', 'state', (s) => s.finished, { deadline_ms: 60_000 });
+    const handled = Object.fromEntries(state.nodes.map((n) => [n.id, n.handled]));
+    stage.assert.deepEqual([left, right, join, count].map((id) => handled[id]), [100, 100, 150, 150], 'all of one way, the even ones of the other');
+    stage.assert.deepEqual(state.problems, []);
+  },
+
   async a_slow_sink_never_fills_more_than_the_declared_buffers(stage) {
     await emptyCanvas(stage);
     const [range, buffer, boundary, sink] = [
