@@ -72,7 +72,7 @@ named! {
     [A, F] super::ops::collect::Collect<A, F>, "Collect";
     [A, F] super::ops::collect::CollectUntil<A, F>, "CollectUntil";
     [A, T, F] super::ops::decide::Decide<A, T, F>, "Decide";
-    [A] super::ops::decide::Refuse<A>, "Refuse";
+    [A, T] super::ops::decide::Refuse<A, T>, "Refuse";
     [A] super::ops::drop_first::DropFirst<A>, "DropFirst";
     [A, F] super::ops::drop_first::DropWhile<A, F>, "DropWhile";
     [A, F] super::ops::drop_repeated::DropRepeated<A, F>, "DropRepeated";

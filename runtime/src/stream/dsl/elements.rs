@@ -1,5 +1,5 @@
-//! `Elements`: the operators that look at one element after the other, or at the end, one line each; the meaning is in
-//! `ops/`. A trait of its own, so that no file grows too long.
+//! `Elements`: the operators that look at one element after the other, one line each; the meaning is in `ops/`. A trait of
+//! its own, so that no file grows too long.
 
 use super::operators::{Factory, Make, Operators};
 use crate::stream::ops::collect::{Collect, CollectUntil, Until};
@@ -11,7 +11,6 @@ use crate::stream::ops::inspect::Inspect;
 use crate::stream::ops::intersperse::Intersperse;
 use crate::stream::ops::limit::Limit;
 use crate::stream::ops::map_concat::MapConcat;
-use crate::stream::ops::recover::Recover;
 use crate::stream::ops::reduce::{FoldWhile, Reduce};
 use crate::stream::ops::scan::Scan;
 use crate::stream::ops::sliding::Sliding;
@@ -20,7 +19,6 @@ use crate::stream::ops::take::Take;
 use crate::stream::ops::take_last::TakeLast;
 use crate::stream::ops::take_while::{Breaker, TakeWhile};
 use crate::stream::ops::zip_with_index::ZipWithIndex;
-use crate::stream::signal::StreamError;
 
 /// More operators of [`Source`](super::Source) and [`Flow`](super::Flow): element by element.
 ///
@@ -423,10 +421,7 @@ pub trait Elements: Operators {
     /// let list = Source::from_iter(["1", "2"]).intersperse(", ");
     /// assert_eq!(list.to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec!["1", ", ", "2"])));
     /// ```
-    fn intersperse(
-        self,
-        between: Self::Item,
-    ) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
+    fn intersperse(self, between: Self::Item) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
     where
         Self::Item: Clone + Sync,
     {
@@ -468,55 +463,6 @@ pub trait Elements: Operators {
         F: FnMut(&Self::Item) + Clone + Send + Sync + 'static,
     {
         self.stage(Make("inspect", move || Inspect::new(f.clone())))
-    }
-
-    /// Replaces a failure of upstream by a last element, if `f` gives one; else the failure passes.
-    ///
-    /// ```
-    /// use footlights::stream::{Elements, Operators, Sink, Source};
-    /// let numbers = Source::from_iter(["1", "x", "3"]).try_map(|t| t.parse::<i32>()).recover(|_| Some(-1));
-    /// assert_eq!(numbers.to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec![1, -1])));
-    /// ```
-    #[doc(alias = "catch_error")]
-    fn recover<F>(self, f: F) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
-    where
-        F: FnMut(&StreamError) -> Option<Self::Item> + Clone + Send + Sync + 'static,
-    {
-        let make = move || {
-            let mut f = f.clone();
-            Recover::new(move |e: StreamError| f(&e).map(Some).ok_or(e))
-        };
-        self.stage(Make("recover", make))
-    }
-
-    /// Replaces a failure of upstream by another.
-    ///
-    /// ```
-    /// use footlights::stream::{Elements, Operators, Sink, Source, StreamError};
-    /// let failed = Source::<()>::failed::<i64>("bad").map_error(|_| StreamError::Abrupt);
-    /// assert_eq!(failed.to(Sink::ignore()).run_local().take(), Some(Err(StreamError::Abrupt)));
-    /// ```
-    #[doc(alias = "map_err")]
-    fn map_error<F>(self, f: F) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
-    where
-        F: FnMut(StreamError) -> StreamError + Clone + Send + Sync + 'static,
-    {
-        let make = move || {
-            let mut f = f.clone();
-            Recover::new(move |e| Err(f(e)))
-        };
-        self.stage(Make("map_error", make))
-    }
-
-    /// Completes where upstream fails: what passed before is all there is.
-    ///
-    /// ```
-    /// use footlights::stream::{Elements, Operators, Sink, Source};
-    /// let numbers = Source::from_iter(["1", "x", "3"]).try_map(|t| t.parse::<i32>()).on_error_complete();
-    /// assert_eq!(numbers.to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec![1])));
-    /// ```
-    fn on_error_complete(self) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
-        self.stage(Make("on_error_complete", || Recover::new(|_| Ok(None))))
     }
 }
 

@@ -6,6 +6,7 @@
 mod elements;
 pub(super) mod flow;
 mod operators;
+mod recovering;
 pub(super) mod sink;
 mod sinks;
 pub(super) mod source;
@@ -14,5 +15,6 @@ mod sources;
 pub use elements::Elements;
 pub use flow::{Flow, FlowPlan, FlowThen, Identity, Via};
 pub use operators::{Factory, Operators};
+pub use recovering::Recovering;
 pub use sink::{Closed, Sink, SinkPlan};
 pub use source::{BoundaryPlan, Plan, Source, SourcePlan, ThenPlan};

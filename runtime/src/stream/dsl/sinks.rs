@@ -157,7 +157,7 @@ impl Sink<()> {
     /// assert_eq!(Source::repeat(1).to(Sink::cancelled()).run_local().take(), Some(Ok(())));
     /// ```
     pub fn cancelled<A: Send + 'static>() -> Sink<impl SinkPlan<In = A, Mat = Done<()>>> {
-        plan("cancelled", |done| Refuse::<A>::new(Refusal::Cancels, done))
+        plan("cancelled", |done| Refuse::<A, ()>::new(Refusal::Cancels, done))
     }
 
     /// Never asks for an element: it ends only if upstream ends without any, fails, or is stopped.
@@ -168,7 +168,7 @@ impl Sink<()> {
     /// assert_eq!(Source::empty::<i64>().to(Sink::never()).run_local().take(), Some(Ok(())));
     /// ```
     pub fn never<A: Send + 'static>() -> Sink<impl SinkPlan<In = A, Mat = Done<()>>> {
-        plan("never", |done| Refuse::<A>::new(Refusal::NeverAsks, done))
+        plan("never", |done| Refuse::<A, ()>::new(Refusal::NeverAsks, done))
     }
 }
 

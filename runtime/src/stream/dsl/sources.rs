@@ -77,7 +77,9 @@ impl Source<()> {
     /// assert_eq!(Source::repeat("a").take(2).to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec!["a", "a"])));
     /// ```
     pub fn repeat<T: Clone + Send + Sync + 'static>(x: T) -> Source<impl Plan<Out = T>> {
-        Source { plan: SourcePlan(move |_: &mut Builder| FromIter::new(std::iter::repeat(x.clone())), "repeat") }
+        Source {
+            plan: SourcePlan(move |_: &mut Builder| FromIter::new(std::iter::repeat(x.clone())), "repeat"),
+        }
     }
 
     /// Emits the elements of a collection over and over; an empty one fails (NoSuchElement).

@@ -77,20 +77,20 @@ pub enum Refusal {
 }
 
 /// The kernel of `cancelled` and of `never`.
-pub struct Refuse<A> {
+pub struct Refuse<A, T> {
     how: Refusal,
-    done: Completer<()>,
+    done: Completer<T>,
     of: PhantomData<fn(A)>,
 }
 
-impl<A> Refuse<A> {
+impl<A, T> Refuse<A, T> {
     /// Makes the kernel.
-    pub(crate) fn new(how: Refusal, done: Completer<()>) -> Self {
+    pub(crate) fn new(how: Refusal, done: Completer<T>) -> Self {
         Refuse { how, done, of: PhantomData }
     }
 }
 
-impl<A: Send + 'static> Kernel for Refuse<A> {
+impl<A: Send + 'static, T: Default + Send + 'static> Kernel for Refuse<A, T> {
     type In = A;
     type Out = Never;
     const CAPS: Caps = Caps::TIMED;
@@ -99,7 +99,7 @@ impl<A: Send + 'static> Kernel for Refuse<A> {
         if self.how == Refusal::NeverAsks {
             return Sig::Continue;
         }
-        self.done.set(Ok(()));
+        self.done.set(Ok(T::default()));
         Sig::Cancel(Box::new(Cause::NoMoreNeeded))
     }
 
@@ -113,7 +113,7 @@ impl<A: Send + 'static> Kernel for Refuse<A> {
     }
 
     fn on_finish(&mut self, _out: &mut Out<'_, Never>, _cx: &mut Cx) -> Sig {
-        self.done.set(Ok(()));
+        self.done.set(Ok(T::default()));
         Sig::Done
     }
 
