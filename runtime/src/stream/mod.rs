@@ -52,7 +52,7 @@ pub use counts::{
     Activity, Counts, Drops, EdgeSnapshot, EdgeState, IslandSnapshot, StageSnapshot, StreamSnapshot,
 };
 pub use done::Done;
-pub use dsl::{Closed, Flow, Operators, Plan, Sink, SinkPlan, Source};
+pub use dsl::{Closed, Elements, Flow, Operators, Plan, Recovering, Sink, SinkPlan, Source};
 pub use graph::{Graph, GraphBuilder, GraphError, InPort, OutPort};
 pub use handle::StreamHandle;
 pub use host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};

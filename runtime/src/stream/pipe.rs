@@ -225,7 +225,14 @@ impl<U: Pipe, K: Kernel<In = U::Out>> Pipe for Then<U, K> {
 
     #[inline(always)]
     fn poll(&mut self, demand: bool, run: &mut Run) -> Answer<K::Out> {
+        if K::CAPS.pulls && run.left == 0 {
+            return Answer::Yield;
+        }
         let mut step = self.cell.ask(demand, run);
+        if K::CAPS.pulls && matches!(step, Step::Down(Answer::Item(_))) {
+            // It made this of what it had: nobody above pays for it.
+            run.left -= 1;
+        }
         loop {
             match step {
                 Step::Up(want) => {

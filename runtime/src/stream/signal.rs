@@ -50,6 +50,18 @@ pub enum StreamError {
         /// The output it named, counted from 0.
         port: usize,
     },
+    /// There was no element where one is needed.
+    NoSuchElement {
+        /// The stage.
+        node: Arc<str>,
+    },
+    /// There were more elements than a limit allows.
+    LimitReached {
+        /// The stage.
+        node: Arc<str>,
+        /// How many it allows, or how much they may cost.
+        limit: u64,
+    },
     /// The stream was aborted with this text.
     Killed(Arc<str>),
     /// The host or the system was gone before the stream ended.
@@ -67,6 +79,8 @@ impl fmt::Display for StreamError {
             StreamError::RateExceeded { node } => write!(f, "element above the rate of {node}"),
             StreamError::WrongType { node, expected } => write!(f, "{node} takes {expected}"),
             StreamError::OutOfRange { node, port } => write!(f, "{node} has no output {port}"),
+            StreamError::NoSuchElement { node } => write!(f, "{node} got no element"),
+            StreamError::LimitReached { node, limit } => write!(f, "{node} lets no more than {limit} pass"),
             StreamError::Killed(text) => write!(f, "stream aborted: {text}"),
             StreamError::Abrupt => write!(f, "the host ended before the stream"),
         }

@@ -3,13 +3,19 @@
 //! `Source → Flow → Sink`. A blueprint is a nested type, so that its run is one loop; [`Operators`] holds what can be put
 //! behind a `Source` or a `Flow`. Nothing runs before `run`; running twice gives two independent streams.
 
+mod elements;
 pub(super) mod flow;
 mod joins;
 mod operators;
+mod recovering;
 pub(super) mod sink;
+mod sinks;
 pub(super) mod source;
+mod sources;
 
+pub use elements::Elements;
 pub use flow::{Flow, FlowPlan, FlowThen, Identity, Via};
 pub use operators::{Factory, Operators};
+pub use recovering::Recovering;
 pub use sink::{Closed, Sink, SinkPlan};
 pub use source::{BoundaryPlan, Plan, Source, SourcePlan, ThenPlan};

@@ -31,8 +31,9 @@ pub trait Factory: Clone + Send + Sync + 'static {
     fn kernel(&self) -> Self::Kernel;
 }
 
+/// The factory of an operator: its name, and what makes its kernel.
 #[derive(Clone)]
-struct Make<F>(&'static str, F);
+pub(super) struct Make<F>(pub(super) &'static str, pub(super) F);
 
 impl<F, K> Factory for Make<F>
 where

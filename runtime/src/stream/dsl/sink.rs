@@ -24,8 +24,9 @@ pub trait SinkPlan: Clone + Send + Sync + 'static {
     fn build(&self) -> (Self::Kernel, Self::Mat);
 }
 
+/// The plan of a sink: its name, and what makes its kernel and result.
 #[derive(Clone)]
-struct Make<F>(&'static str, F);
+pub(super) struct Make<F>(pub(super) &'static str, pub(super) F);
 
 impl<F, K, M> SinkPlan for Make<F>
 where

@@ -63,6 +63,13 @@ impl IntoValue for Vec<Value> {
     }
 }
 
+impl IntoValue for (Value, u64) {
+    /// A list of both; a number over the range of whole numbers stays at their greatest.
+    fn into_value(self) -> Value {
+        Value::from(vec![self.0, Value::Int(i64::try_from(self.1).unwrap_or(i64::MAX))])
+    }
+}
+
 impl IntoValue for Never {
     fn into_value(self) -> Value {
         match self {}

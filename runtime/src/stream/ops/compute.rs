@@ -1,4 +1,6 @@
-//! The drawn `map` and `filter`: a few functions on whole numbers, chosen by name, with live parameters. std.
+//! The drawn `map`, and the drawn operators with a rule (`filter`, `filter_not`, `take_while`, `drop_while`): a few
+//! functions on whole numbers, chosen by name, with live parameters. std, but that `take_while` completes and cancels
+//! upstream at the first element for which the rule does not hold.
 //!
 //! A whole number that leaves the range wraps. An element of another type fails the stage (WrongType), except for
 //! `identity` and `every_nth`, which take all.
@@ -78,8 +80,26 @@ fn wrong_type(cx: &mut Cx) -> Sig {
     Sig::fail(StreamError::WrongType { node: cx.node(), expected: "whole numbers" })
 }
 
-/// The kernel of the drawn `filter`.
+/// What a rule decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// Which elements are emitted.
+    Keeps,
+    /// Which elements are left out.
+    LeavesOut,
+    /// Until where elements are emitted; the one that breaks the rule is left out.
+    TakesWhile,
+    /// Until where elements are emitted; the one that breaks the rule is the last.
+    TakesThrough,
+    /// From where on elements are emitted.
+    DropsWhile,
+}
+
+/// The kernel of the drawn operators with a rule.
 pub struct Keep {
+    ruling: Ruling,
+    /// `DropsWhile` has let an element pass.
+    begun: bool,
     rule: Rule,
     n: i64,
     seen: i64,
@@ -110,7 +130,32 @@ impl Rule {
 impl Keep {
     /// Makes the kernel; an unknown rule counts as `even`.
     pub fn new(rule: &Value, n: i64) -> Self {
-        Keep { rule: Rule::named(rule).unwrap_or(Rule::Even), n, seen: 0 }
+        let rule = Rule::named(rule).unwrap_or(Rule::Even);
+        Keep { ruling: Ruling::Keeps, begun: false, rule, n, seen: 0 }
+    }
+
+    /// Says what the rule decides.
+    pub fn ruling(self, ruling: Ruling) -> Self {
+        Keep { ruling, ..self }
+    }
+
+    /// Says whether an element is emitted and whether the stage goes on.
+    fn rules(&mut self, x: &Value) -> Option<(bool, Sig)> {
+        if self.begun {
+            return Some((true, Sig::Continue));
+        }
+        let holds = self.keeps(x)?;
+        let end = if holds { Sig::Continue } else { Sig::Done };
+        Some(match self.ruling {
+            Ruling::Keeps => (holds, Sig::Continue),
+            Ruling::LeavesOut => (!holds, Sig::Continue),
+            Ruling::TakesWhile => (holds, end),
+            Ruling::TakesThrough => (true, end),
+            Ruling::DropsWhile => {
+                self.begun = !holds;
+                (self.begun, Sig::Continue)
+            }
+        })
     }
 
     fn keeps(&mut self, x: &Value) -> Option<bool> {
@@ -137,14 +182,21 @@ impl Kernel for Keep {
 
     #[inline]
     fn on_push(&mut self, x: Value, out: &mut Out<'_, Value>, cx: &mut Cx) -> Sig {
-        match self.keeps(&x) {
-            Some(true) => {
-                out.emit(x);
-            }
-            Some(false) => cx.used(1),
-            None => return wrong_type(cx),
+        let Some((emit, sig)) = self.rules(&x) else { return wrong_type(cx) };
+        if emit {
+            out.emit(x);
+        } else {
+            cx.used(1);
         }
-        Sig::Continue
+        sig
+    }
+
+    /// One by one, if it may end on an element.
+    fn chunk(&self) -> usize {
+        match self.ruling {
+            Ruling::TakesWhile | Ruling::TakesThrough => 0,
+            _ => usize::MAX,
+        }
     }
 
     fn set(&mut self, key: &str, value: &Value) -> bool {

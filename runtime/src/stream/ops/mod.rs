@@ -4,18 +4,37 @@
 //! completes, cancels upstream when downstream cancels.
 
 pub mod buffer;
+pub mod collect;
 pub mod compute;
+pub mod decide;
+pub mod drop_first;
+pub mod drop_repeated;
 pub mod feed;
 pub mod filter;
 pub mod fold;
 pub mod for_each;
 pub mod from_iter;
 pub mod grouped;
+pub mod grouped_weighted;
+pub mod inspect;
+pub mod intersperse;
+pub mod limit;
 pub mod map;
 pub mod map_async;
+pub mod map_concat;
 pub mod range;
+pub mod recover;
+pub mod reduce;
+pub mod scan;
+pub mod single;
+pub mod sliding;
+pub mod stateful_map;
 pub mod take;
+pub mod take_last;
+pub mod take_while;
 pub mod throttle;
 pub mod tick;
 pub mod timed_request;
+pub mod unfold;
 pub mod worked;
+pub mod zip_with_index;

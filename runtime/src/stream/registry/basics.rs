@@ -197,20 +197,21 @@ fn sink(
     set: &Settings,
     done: Option<Completer<Value>>,
 ) -> impl Kernel<In = Value, Out = Never> + use<> {
-    let f: fn(Value, Value) -> Value = match (kind, set.value("op").as_text()) {
-        ("fold", Some("sum")) => {
-            |sum, x| Value::Int(sum.as_int().unwrap_or(0).wrapping_add(x.as_int().unwrap_or(0)))
-        }
-        ("fold", Some("last")) => |_, x| x,
-        ("fold", Some("max")) => |max, x| match (max.as_int(), x.as_int()) {
+    let (zero, f) = folding(if kind == "fold" { set.value("op") } else { "count".into() });
+    FoldSink::new(zero, f, done.unwrap_or_default())
+}
+
+/// What the drawn operators that accumulate begin with, and do.
+pub(super) fn folding(op: Value) -> (Value, fn(Value, Value) -> Value) {
+    match op.as_text() {
+        Some("sum") => (Value::Int(0), |sum, x| {
+            Value::Int(sum.as_int().unwrap_or(0).wrapping_add(x.as_int().unwrap_or(0)))
+        }),
+        Some("last") => (Value::Unit, |_, x| x),
+        Some("max") => (Value::Unit, |max, x| match (max.as_int(), x.as_int()) {
             (Some(a), Some(b)) => Value::Int(a.max(b)),
             _ => x,
-        },
-        _ => |n, _| Value::Int(n.as_int().unwrap_or(0) + 1),
-    };
-    let zero = match set.value("op").as_text() {
-        Some("last" | "max") => Value::Unit,
-        _ => Value::Int(0),
-    };
-    FoldSink::new(zero, f, done.unwrap_or_default())
+        }),
+        _ => (Value::Int(0), |n, _| Value::Int(n.as_int().unwrap_or(0) + 1)),
+    }
 }

@@ -4,6 +4,7 @@
 //! attribute `work`: what one element costs, as CPU time (`work_ms`) or as a blocking call (`block_ms`).
 
 mod basics;
+mod elements;
 mod junctions;
 
 use std::sync::Arc;
@@ -126,7 +127,7 @@ pub fn operators() -> impl Iterator<Item = &'static OpSchema> {
     GROUPS.iter().copied().flatten()
 }
 
-const GROUPS: [&[OpSchema]; 2] = [basics::OPERATORS, junctions::OPERATORS];
+const GROUPS: [&[OpSchema]; 3] = [basics::OPERATORS, junctions::OPERATORS, elements::OPERATORS];
 
 /// Makes the stage of a linear operator; a sink takes the completer of its result.
 pub(crate) fn cell(
@@ -136,7 +137,7 @@ pub(crate) fn cell(
     set: &Settings,
     done: &mut Option<Completer<Value>>,
 ) -> Option<Box<dyn DynCell>> {
-    basics::cell(b, name, op, set, done)
+    basics::cell(b, name, op, set, done).or_else(|| elements::cell(b, name, op, set, done))
 }
 
 /// Wraps a kernel in the attribute `work`, if its operator has it.
