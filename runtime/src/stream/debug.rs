@@ -43,7 +43,8 @@ named! {
     [A, F] super::ops::map::Map<A, F>, "Map";
     [A, F] super::ops::map::TryMap<A, F>, "TryMap";
     [A, F] super::ops::map::MapCx<A, F>, "MapCx";
-    [B] super::ops::map_async::Job<B>, "Job";
+    [B] super::ops::job::Job<B>, "Job";
+    [B] super::ops::job::JobFuture<B>, "JobFuture";
     [A, B, F] super::ops::map_async::MapAsync<A, B, F>, "MapAsync";
     [] super::ops::range::Range, "Range";
     [A] super::ops::take::Take<A>, "Take";
@@ -69,4 +70,13 @@ named! {
     [U, F] super::dsl::source::ThenPlan<U, F>, "ThenPlan";
     [U] super::dsl::source::BoundaryPlan<U>, "BoundaryPlan";
     [P] super::dsl::source::Source<P>, "Source";
+    [A, B, F] super::ops::map_async_unordered::MapAsyncUnordered<A, B, F>, "MapAsyncUnordered";
+    [A, B, K, G, F] super::ops::map_async_partitioned::MapAsyncPartitioned<A, B, K, G, F>, "MapAsyncPartitioned";
+    [A, S, C, Z, F] super::ops::conflate::Conflate<A, S, C, Z, F>, "Conflate";
+    [A] super::ops::delay::Delay<A>, "Delay";
+    [A, W] super::ops::grouped_within::GroupedWithin<A, W>, "GroupedWithin";
+    [A] super::ops::timeouts::Timeout<A>, "Timeout";
+    [A] super::ops::within::TakeWithin<A>, "TakeWithin";
+    [A] super::ops::within::DropWithin<A>, "DropWithin";
+    [A, F] super::ops::keep_alive::KeepAlive<A, F>, "KeepAlive";
 }

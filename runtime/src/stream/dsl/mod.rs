@@ -5,11 +5,13 @@
 
 pub(super) mod flow;
 mod joins;
-mod operators;
+pub(super) mod operators;
 pub(super) mod sink;
 pub(super) mod source;
+mod timed;
 
 pub use flow::{Flow, FlowPlan, FlowThen, Identity, Via};
 pub use operators::{Factory, Operators};
 pub use sink::{Closed, Sink, SinkPlan};
 pub use source::{BoundaryPlan, Plan, Source, SourcePlan, ThenPlan};
+pub use timed::TimedOperators;

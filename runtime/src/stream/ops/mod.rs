@@ -5,17 +5,26 @@
 
 pub mod buffer;
 pub mod compute;
+pub mod conflate;
+pub mod delay;
 pub mod feed;
 pub mod filter;
 pub mod fold;
 pub mod for_each;
 pub mod from_iter;
 pub mod grouped;
+pub mod grouped_within;
+pub mod job;
+pub mod keep_alive;
 pub mod map;
 pub mod map_async;
+pub mod map_async_partitioned;
+pub mod map_async_unordered;
 pub mod range;
 pub mod take;
 pub mod throttle;
 pub mod tick;
 pub mod timed_request;
+pub mod timeouts;
+pub mod within;
 pub mod worked;
