@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Operators;
 use super::dsl::operators::{Factory, Make};
 use super::ops::job::Job;
 use super::ops::map_async::MapAsync;
 use super::signal::StreamError;
-use super::Operators;
 use crate::actor::ActorRef;
 use crate::pattern::{AskError, Reply};
 
@@ -64,11 +64,7 @@ pub trait AskOperator: Operators {
 impl<T: Operators> AskOperator for T {}
 
 /// Asks `target`; an actor that has ended, or ends before it answers, fails the stage with its path.
-fn question<M, R>(
-    target: &ActorRef<M>,
-    make: impl FnOnce(Reply<R>) -> M,
-    timeout: Duration,
-) -> Job<R>
+fn question<M, R>(target: &ActorRef<M>, make: impl FnOnce(Reply<R>) -> M, timeout: Duration) -> Job<R>
 where
     M: Send + 'static,
     R: Send + 'static,

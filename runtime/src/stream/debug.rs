@@ -50,7 +50,7 @@ named! {
     [A] super::ops::take::Take<A>, "Take";
     [A, F] super::ops::throttle::Throttle<A, F>, "Throttle";
     [T] super::ops::tick::Tick<T>, "Tick";
-    [] super::ops::timed_request::TimedRequest, "TimedRequest";
+    [I] super::ops::timed_request::TimedRequest<I>, "TimedRequest";
     [K: Kernel] super::ops::worked::Worked<K>, "Worked";
     [K: Kernel] super::pipe::Head<K>, "Head";
     [U, K: Kernel] super::pipe::Then<U, K>, "Then";

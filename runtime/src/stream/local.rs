@@ -295,7 +295,8 @@ impl LocalRun {
         match job {
             Job::Island(island) => self.turn(island),
             Job::Task(island, key, task) => {
-                let mut turn = Turn { queue: &mut self.queue, island, spent: Duration::ZERO, rung: &self.rung };
+                let mut turn =
+                    Turn { queue: &mut self.queue, island, spent: Duration::ZERO, rung: &self.rung };
                 task(&mut turn);
                 let spent = turn.spent;
                 let at = self.queue.now + spent;

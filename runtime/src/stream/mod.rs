@@ -48,13 +48,13 @@ mod ask;
 mod debug;
 pub mod dsl;
 
+pub use ask::AskOperator;
 pub use blueprint::Built;
 pub use counts::{
     Activity, Counts, Drops, EdgeSnapshot, EdgeState, IslandSnapshot, StageSnapshot, StreamSnapshot,
 };
 pub use done::Done;
 pub use dsl::{Closed, Flow, Operators, Plan, Sink, SinkPlan, Source, TimedOperators};
-pub use ask::AskOperator;
 pub use graph::{Graph, GraphBuilder, GraphError, InPort, OutPort};
 pub use handle::StreamHandle;
 pub use host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};

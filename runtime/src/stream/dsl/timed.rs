@@ -107,11 +107,7 @@ pub trait TimedOperators: Operators {
     }
 
     /// As [`conflate`](Self::conflate), where `seed` makes a summary of its first element.
-    fn conflate_with_seed<S, Z, F>(
-        self,
-        seed: Z,
-        f: F,
-    ) -> Self::With<impl Factory<In = Self::Item, Out = S>>
+    fn conflate_with_seed<S, Z, F>(self, seed: Z, f: F) -> Self::With<impl Factory<In = Self::Item, Out = S>>
     where
         S: Send + 'static,
         Z: FnMut(Self::Item) -> S + Clone + Send + Sync + 'static,
@@ -122,12 +118,7 @@ pub trait TimedOperators: Operators {
 
     /// As [`conflate_with_seed`](Self::conflate_with_seed), but a summary of `max` elements backpressures.
     #[doc(alias = "ready_chunks")]
-    fn batch<S, Z, F>(
-        self,
-        max: u64,
-        seed: Z,
-        f: F,
-    ) -> Self::With<impl Factory<In = Self::Item, Out = S>>
+    fn batch<S, Z, F>(self, max: u64, seed: Z, f: F) -> Self::With<impl Factory<In = Self::Item, Out = S>>
     where
         S: Send + 'static,
         Z: FnMut(Self::Item) -> S + Clone + Send + Sync + 'static,
@@ -169,7 +160,11 @@ pub trait TimedOperators: Operators {
     /// run.run();
     /// assert_eq!((run.now().as_nanos(), done.take()), (100_000_000, Some(Ok(3))));
     /// ```
-    fn delay(self, d: Duration, buffer: usize) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
+    fn delay(
+        self,
+        d: Duration,
+        buffer: usize,
+    ) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
         self.stage(Make("delay", move || Delay::new(d, buffer)))
     }
 
@@ -248,11 +243,7 @@ pub trait TimedOperators: Operators {
     }
 
     /// Emits what `f` gives whenever nothing else was emitted for `d`.
-    fn keep_alive<F>(
-        self,
-        d: Duration,
-        f: F,
-    ) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
+    fn keep_alive<F>(self, d: Duration, f: F) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
     where
         F: FnMut() -> Self::Item + Clone + Send + Sync + 'static,
     {

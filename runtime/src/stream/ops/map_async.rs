@@ -48,7 +48,10 @@ impl<A, B: Send + 'static, F> MapAsync<A, B, F> {
             }
         }
         let window = self.window.map_or(self.p, |w| w.max(self.p));
-        match (self.finished && self.entries.is_empty(), self.entries.len() >= window || self.running >= self.p) {
+        match (
+            self.finished && self.entries.is_empty(),
+            self.entries.len() >= window || self.running >= self.p,
+        ) {
             (true, _) => Sig::Done,
             (false, true) => Sig::Full,
             (false, false) => Sig::Continue,
