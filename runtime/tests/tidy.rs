@@ -41,8 +41,11 @@ const ARROWS: &[(&str, &[&str])] = &[
             "routing",
         ],
     ),
-    // Streams know no actor, but for the one page that runs islands as actors.
+    // Streams know no actor, but for the page that runs islands as actors and the one that asks one.
     ("stream", &["id", "sync", "rng", "time", "observe"]),
+    ("stream/ask", &["time", "actor", "pattern"]),
+    // An error tells why an ask failed.
+    ("stream/signal", &["pattern"]),
     (
         "stream/materialize",
         &["id", "sync", "rng", "time", "observe", "supervise", "actor", "pattern", "system"],

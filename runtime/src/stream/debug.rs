@@ -43,13 +43,14 @@ named! {
     [A, F] super::ops::map::Map<A, F>, "Map";
     [A, F] super::ops::map::TryMap<A, F>, "TryMap";
     [A, F] super::ops::map::MapCx<A, F>, "MapCx";
-    [B] super::ops::map_async::Job<B>, "Job";
+    [B] super::ops::job::Job<B>, "Job";
+    [B] super::ops::job::JobFuture<B>, "JobFuture";
     [A, B, F] super::ops::map_async::MapAsync<A, B, F>, "MapAsync";
     [] super::ops::range::Range, "Range";
     [A] super::ops::take::Take<A>, "Take";
     [A, F] super::ops::throttle::Throttle<A, F>, "Throttle";
     [T] super::ops::tick::Tick<T>, "Tick";
-    [] super::ops::timed_request::TimedRequest, "TimedRequest";
+    [I] super::ops::timed_request::TimedRequest<I>, "TimedRequest";
     [K: Kernel] super::ops::worked::Worked<K>, "Worked";
     [K: Kernel] super::pipe::Head<K>, "Head";
     [U, K: Kernel] super::pipe::Then<U, K>, "Then";
@@ -95,4 +96,13 @@ named! {
     [S, F] super::ops::unfold::Unfold<S, F>, "Unfold";
     [I] super::ops::unfold::Cycle<I>, "Cycle";
     [A] super::ops::zip_with_index::ZipWithIndex<A>, "ZipWithIndex";
+    [A, B, F] super::ops::map_async_unordered::MapAsyncUnordered<A, B, F>, "MapAsyncUnordered";
+    [A, B, K, G, F] super::ops::map_async_partitioned::MapAsyncPartitioned<A, B, K, G, F>, "MapAsyncPartitioned";
+    [A, S, C, Z, F] super::ops::conflate::Conflate<A, S, C, Z, F>, "Conflate";
+    [A] super::ops::delay::Delay<A>, "Delay";
+    [A, W] super::ops::grouped_within::GroupedWithin<A, W>, "GroupedWithin";
+    [A] super::ops::timeouts::Timeout<A>, "Timeout";
+    [A] super::ops::within::TakeWithin<A>, "TakeWithin";
+    [A] super::ops::within::DropWithin<A>, "DropWithin";
+    [A, F] super::ops::keep_alive::KeepAlive<A, F>, "KeepAlive";
 }

@@ -6,6 +6,7 @@
 //! I1 `work` and `block` are the last calls that an island makes in a run, unless a kernel asked for something after it
 //! charged: then what it asked starts after the charge. I2 an island never runs twice at once.
 
+use std::task::Waker;
 use std::time::Duration;
 
 use super::kernel::StageId;
@@ -48,6 +49,9 @@ pub trait Host: Effort {
     fn cancel_timer(&mut self, key: TimerKey);
     /// Starts a request; its end comes back as [`Event::Done`], exactly once, unless the island ended before.
     fn request(&mut self, key: RequestKey, request: Request);
+    /// Makes a waker that may be used from anywhere, at any time: each wake comes as [`Event::Done`], unless the island
+    /// ended before.
+    fn waker(&mut self, key: RequestKey) -> Waker;
     /// Makes another island of the stream run.
     fn wake(&mut self, island: usize);
 }

@@ -9,6 +9,7 @@
 //! It does not know who drives it, nor how its neighbours look.
 
 use std::sync::{Arc, OnceLock};
+use std::task::Waker;
 use std::time::Duration;
 
 use super::counts::Counts;
@@ -303,6 +304,12 @@ impl Cx<'_, '_> {
     pub fn request(&mut self, number: u64, request: Request) {
         self.run.settle();
         self.run.host.request(RequestKey { stage: self.tag.id, number }, request);
+    }
+
+    /// Makes a waker: a wake comes as [`Kernel::on_done`] with this number.
+    pub fn waker(&mut self, number: u64) -> Waker {
+        self.run.settle();
+        self.run.host.waker(RequestKey { stage: self.tag.id, number })
     }
 
     /// Wakes another island of this stream: at once, for what a ring holds was there before this run charged.

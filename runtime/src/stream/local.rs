@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use super::blueprint::Built;
@@ -33,6 +34,26 @@ enum Due {
     Wake(usize),
 }
 
+/// What was rung from outside of all turns.
+#[derive(Default)]
+struct Rung {
+    islands: BTreeSet<usize>,
+    events: Vec<(usize, Event)>,
+}
+
+/// Wakes an island that polls a future.
+struct Bell {
+    rung: Arc<Mutex<Rung>>,
+    island: usize,
+    key: RequestKey,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.rung.lock().events.push((self.island, Event::Done(self.key)));
+    }
+}
+
 struct Queue {
     now: Instant,
     sequence: u64,
@@ -53,6 +74,7 @@ struct Turn<'a> {
     queue: &'a mut Queue,
     island: usize,
     spent: Duration,
+    rung: &'a Arc<Mutex<Rung>>,
 }
 
 impl Effort for Turn<'_> {
@@ -89,6 +111,10 @@ impl Host for Turn<'_> {
         };
     }
 
+    fn waker(&mut self, key: RequestKey) -> Waker {
+        Arc::new(Bell { rung: self.rung.clone(), island: self.island, key }).into()
+    }
+
     fn wake(&mut self, island: usize) {
         self.queue.push(self.queue.now + self.spent, Due::Wake(island));
     }
@@ -114,7 +140,7 @@ pub struct LocalRun {
     ready: VecDeque<Job>,
     workers: Vec<Instant>,
     budget: usize,
-    rung: Arc<Mutex<BTreeSet<usize>>>,
+    rung: Arc<Mutex<Rung>>,
     turns: u64,
 }
 
@@ -130,10 +156,10 @@ struct Slot {
 impl LocalRun {
     /// Makes a run on `workers` virtual workers (0 counts as 1).
     pub fn new(built: Built, workers: usize) -> Self {
-        let rung = Arc::new(Mutex::new(BTreeSet::new()));
+        let rung: Arc<Mutex<Rung>> = Arc::default();
         let bell = rung.clone();
         built.shared.set_bell(Arc::new(move |island| {
-            bell.lock().insert(island);
+            bell.lock().islands.insert(island);
         }));
         let islands = built.islands.into_iter().map(|island| Slot {
             island,
@@ -232,7 +258,8 @@ impl LocalRun {
 
     fn listen(&mut self) {
         let rung = std::mem::take(&mut *self.rung.lock());
-        rung.into_iter().for_each(|island| self.make_ready(island));
+        rung.islands.into_iter().for_each(|island| self.make_ready(island));
+        rung.events.into_iter().for_each(|(island, event)| self.happen(Due::Event(island, event)));
     }
 
     fn make_ready(&mut self, island: usize) {
@@ -268,7 +295,8 @@ impl LocalRun {
         match job {
             Job::Island(island) => self.turn(island),
             Job::Task(island, key, task) => {
-                let mut turn = Turn { queue: &mut self.queue, island, spent: Duration::ZERO };
+                let mut turn =
+                    Turn { queue: &mut self.queue, island, spent: Duration::ZERO, rung: &self.rung };
                 task(&mut turn);
                 let spent = turn.spent;
                 let at = self.queue.now + spent;
@@ -282,7 +310,7 @@ impl LocalRun {
         let slot = &mut self.islands[island];
         slot.queued = false;
         let event = slot.events.pop_front();
-        let mut turn = Turn { queue: &mut self.queue, island, spent: Duration::ZERO };
+        let mut turn = Turn { queue: &mut self.queue, island, spent: Duration::ZERO, rung: &self.rung };
         let state = slot.island.run(event, &mut turn, self.budget);
         let spent = turn.spent;
         slot.busy_until = self.queue.now + spent;

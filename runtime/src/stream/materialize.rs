@@ -10,6 +10,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use super::blueprint::Built;
@@ -24,6 +25,7 @@ use super::local::TURN_BUDGET;
 use super::shared::{Control, Shared};
 use super::signal::StreamError;
 use super::value::Value;
+use crate::actor::cell::{Cell, Item};
 use crate::actor::failure::catch;
 use crate::actor::{Actor, ActorRef, Context, Failure, Key, Props, SpawnError};
 use crate::id::StreamId;
@@ -366,6 +368,20 @@ fn request_key(key: RequestKey) -> Key {
     Key::Number((1 << 63) | (u64::from(key.stage.0) << NUMBER_BITS) | number)
 }
 
+/// Wakes an island that polls a future; one that has ended is told nothing.
+struct Woken {
+    cell: Arc<Cell<Turn>>,
+    incarnation: u32,
+    key: RequestKey,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        let event = Turn::Event(Event::Done(self.key));
+        let _ = self.cell.send_own(Item::Answer(self.incarnation, event), None);
+    }
+}
+
 impl Host for ActorHost<'_, '_> {
     fn set_timer(&mut self, key: TimerKey, after: Duration) {
         self.cx.timers().once(timer_key(key), after, Turn::Event(Event::Timer(key)));
@@ -383,6 +399,10 @@ impl Host for ActorHost<'_, '_> {
                 self.cx.spawn_task(move |cx| task(cx), move |_| done);
             }
         }
+    }
+
+    fn waker(&mut self, key: RequestKey) -> Waker {
+        Arc::new(Woken { cell: self.cx.cell.clone(), incarnation: self.cx.incarnation(), key }).into()
     }
 
     fn wake(&mut self, island: usize) {

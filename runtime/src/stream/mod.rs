@@ -44,15 +44,17 @@ pub mod island;
 pub mod local;
 mod materialize;
 
+mod ask;
 mod debug;
 pub mod dsl;
 
+pub use ask::AskOperator;
 pub use blueprint::Built;
 pub use counts::{
     Activity, Counts, Drops, EdgeSnapshot, EdgeState, IslandSnapshot, StageSnapshot, StreamSnapshot,
 };
 pub use done::Done;
-pub use dsl::{Closed, Elements, Flow, Operators, Plan, Recovering, Sink, SinkPlan, Source};
+pub use dsl::{Closed, Elements, Flow, Operators, Plan, Recovering, Sink, SinkPlan, Source, TimedOperators};
 pub use graph::{Graph, GraphBuilder, GraphError, InPort, OutPort};
 pub use handle::StreamHandle;
 pub use host::{Effort, Event, Host, Request, RequestKey, Task, TimerKey};
@@ -62,9 +64,10 @@ pub use kernel::{Cx, Kernel, Sig, StageId};
 pub use local::LocalRun;
 pub use materialize::{RunError, RunOptions};
 pub use ops::feed::{Feed, FeedError, Offered};
-pub use ops::map_async::Job;
+pub use ops::job::Job;
+pub use ops::map_async_partitioned::Order;
 pub use ops::throttle::{Rate, ThrottleMode};
 pub use ops::worked::Time;
 pub use params::{ParamError, ParamKind, ParamSchema, Params};
-pub use signal::{Cause, DropReason, End, OverflowStrategy, StreamError};
+pub use signal::{Cause, DropReason, End, OverflowStrategy, StreamError, TimeoutKind};
 pub use value::Value;

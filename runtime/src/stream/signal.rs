@@ -6,6 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::pattern::AskError;
+
 /// Why a stream failed. Every variant that comes from a stage names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -62,6 +64,27 @@ pub enum StreamError {
         /// How many it allows, or how much they may cost.
         limit: u64,
     },
+    /// Something took too long.
+    Timeout {
+        /// What.
+        kind: TimeoutKind,
+        /// The stage that waited for it.
+        node: Arc<str>,
+    },
+    /// An actor gave no answer to a stage that asked it.
+    Ask {
+        /// The stage.
+        node: Arc<str>,
+        /// Why there is none.
+        error: AskError,
+    },
+    /// The actor that a stage asks has ended.
+    TargetStopped {
+        /// The stage.
+        node: Arc<str>,
+        /// The actor's path.
+        path: Arc<str>,
+    },
     /// The stream was aborted with this text.
     Killed(Arc<str>),
     /// The host or the system was gone before the stream ended.
@@ -81,6 +104,9 @@ impl fmt::Display for StreamError {
             StreamError::OutOfRange { node, port } => write!(f, "{node} has no output {port}"),
             StreamError::NoSuchElement { node } => write!(f, "{node} got no element"),
             StreamError::LimitReached { node, limit } => write!(f, "{node} lets no more than {limit} pass"),
+            StreamError::Timeout { kind, node } => write!(f, "{kind} timeout at {node}"),
+            StreamError::Ask { node, error } => write!(f, "{node} asked in vain: {error}"),
+            StreamError::TargetStopped { node, path } => write!(f, "{node} asks {path}, which has ended"),
             StreamError::Killed(text) => write!(f, "stream aborted: {text}"),
             StreamError::Abrupt => write!(f, "the host ended before the stream"),
         }
@@ -88,6 +114,30 @@ impl fmt::Display for StreamError {
 }
 
 impl std::error::Error for StreamError {}
+
+/// What took too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutKind {
+    /// The gap between two elements, or before the first.
+    Idle,
+    /// The first element.
+    Initial,
+    /// The end of the stream.
+    Completion,
+    /// Demand from downstream.
+    Backpressure,
+}
+
+impl fmt::Display for TimeoutKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TimeoutKind::Idle => "idle",
+            TimeoutKind::Initial => "initial",
+            TimeoutKind::Completion => "completion",
+            TimeoutKind::Backpressure => "backpressure",
+        })
+    }
+}
 
 /// Why downstream wants no more.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,13 @@
 mod elements;
 pub(super) mod flow;
 mod joins;
-mod operators;
+pub(super) mod operators;
 mod recovering;
 pub(super) mod sink;
 mod sinks;
 pub(super) mod source;
 mod sources;
+mod timed;
 
 pub use elements::Elements;
 pub use flow::{Flow, FlowPlan, FlowThen, Identity, Via};
@@ -19,3 +20,4 @@ pub use operators::{Factory, Operators};
 pub use recovering::Recovering;
 pub use sink::{Closed, Sink, SinkPlan};
 pub use source::{BoundaryPlan, Plan, Source, SourcePlan, ThenPlan};
+pub use timed::TimedOperators;

@@ -33,7 +33,7 @@ pub trait Factory: Clone + Send + Sync + 'static {
 
 /// The factory of an operator: its name, and what makes its kernel.
 #[derive(Clone)]
-pub(super) struct Make<F>(pub(super) &'static str, pub(super) F);
+pub(in crate::stream) struct Make<F>(pub(in crate::stream) &'static str, pub(in crate::stream) F);
 
 impl<F, K> Factory for Make<F>
 where

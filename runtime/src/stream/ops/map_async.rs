@@ -1,97 +1,62 @@
 //! `map_async`: a request per element, at most `p` at a time, results in input order.
 //!
-//! Emits when the oldest request is done. Backpressures when running + done-but-unemitted requests reach `p`.
-//! Completes when upstream completed and all results are out. Cancels std; requests under way are outdated.
+//! Emits when the oldest request is done. Backpressures when `p` requests run, or when running + done-but-unemitted ones
+//! reach the window (`p`, unless said otherwise). Completes when upstream completed and all results are out. Cancels std;
+//! requests under way are outdated.
 //! A failed request fails the stage at once, not when its turn comes. A job that is ready at once costs no request.
-//! Holds at most `p`. Requests progress whether or not downstream asks.
+//! Holds at most the window. Requests progress whether or not downstream asks.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::Duration;
 
-use crate::stream::host::{Effort, Request};
+pub use super::job::Job;
+
+use super::job::Entry;
 use crate::stream::kernel::{Caps, Cx, Kernel, Out, Sig};
-use crate::stream::signal::StreamError;
 use crate::stream::value::Value;
-use crate::sync::Mutex;
-
-/// What a task does.
-type Work<B> = Box<dyn FnOnce(&mut dyn Effort) -> Result<B, String> + Send>;
-
-/// What to do for one element of a `map_async`.
-pub enum Job<B> {
-    /// The result is there.
-    Ready(B),
-    /// It failed before it began.
-    Failed(String),
-    /// The result is there after a time that takes no worker.
-    After(Duration, Result<B, String>),
-    /// The result is computed on a worker beside the island.
-    Task(Work<B>),
-}
-
-impl<B> Job<B> {
-    /// Makes a task that may charge work and block.
-    pub fn task(f: impl FnOnce(&mut dyn Effort) -> Result<B, String> + Send + 'static) -> Self {
-        Job::Task(Box::new(f))
-    }
-}
-
-type Slot<B> = Arc<Mutex<Option<Result<B, String>>>>;
-
-enum Entry<B> {
-    Ready(B),
-    Waits(Result<B, String>),
-    Runs(Slot<B>),
-}
 
 /// The kernel of `map_async`.
 pub struct MapAsync<A, B, F> {
     f: F,
     p: usize,
+    /// Entries in all; none for `p`.
+    window: Option<usize>,
     entries: VecDeque<Entry<B>>,
+    running: usize,
     /// The request number of the oldest entry.
     first: u64,
     finished: bool,
     of: std::marker::PhantomData<fn(A)>,
 }
 
-impl<A, B, F> MapAsync<A, B, F> {
+impl<A, B: Send + 'static, F> MapAsync<A, B, F> {
     /// Makes the kernel; `p` = 0 counts as 1.
     pub fn new(p: usize, f: F) -> Self {
-        let of = std::marker::PhantomData;
-        MapAsync { f, p: p.max(1), entries: VecDeque::new(), first: 0, finished: false, of }
+        let (entries, of) = (VecDeque::new(), std::marker::PhantomData);
+        MapAsync { f, p: p.max(1), window: None, entries, running: 0, first: 0, finished: false, of }
+    }
+
+    /// Lets up to `window` elements be running or done; less than `p` counts as `p`.
+    pub fn window(self, window: usize) -> Self {
+        MapAsync { window: Some(window), ..self }
     }
 
     fn emit(&mut self, out: &mut Out<'_, B>) -> Sig {
-        while out.demand() > 0 {
-            let Some(Entry::Ready(_)) = self.entries.front() else { break };
-            if let Some(Entry::Ready(y)) = self.entries.pop_front() {
+        while out.demand() > 0 && self.entries.front().is_some_and(Entry::is_ready) {
+            if let Some(y) = self.entries.pop_front().and_then(Entry::take) {
                 self.first += 1;
                 out.emit(y);
             }
         }
-        match (self.finished && self.entries.is_empty(), self.entries.len() >= self.p) {
+        let window = self.window.map_or(self.p, |w| w.max(self.p));
+        match (
+            self.finished && self.entries.is_empty(),
+            self.entries.len() >= window || self.running >= self.p,
+        ) {
             (true, _) => Sig::Done,
             (false, true) => Sig::Full,
             (false, false) => Sig::Continue,
         }
     }
-}
-
-fn failed(text: String, cx: &Cx) -> Sig {
-    Sig::fail(StreamError::Stage { node: cx.node(), text: text.into() })
-}
-
-/// Wraps a task so that its result waits in a slot for the answer.
-fn start<B: Send + 'static>(task: Work<B>) -> (Request, Slot<B>) {
-    let slot: Slot<B> = Arc::default();
-    let result = slot.clone();
-    let task = Box::new(move |effort: &mut dyn Effort| {
-        let y = task(effort);
-        *result.lock() = Some(y);
-    });
-    (Request::Task(task), slot)
 }
 
 impl<A, B, F> Kernel for MapAsync<A, B, F>
@@ -106,24 +71,17 @@ where
 
     fn on_push(&mut self, x: A, out: &mut Out<'_, B>, cx: &mut Cx) -> Sig {
         let number = self.first + self.entries.len() as u64;
-        let entry = match (self.f)(x) {
-            Job::Ready(y) => Entry::Ready(y),
-            Job::Failed(text) => {
+        match Entry::begin((self.f)(x), number, cx) {
+            Ok(entry) => {
+                self.running += usize::from(!entry.is_ready());
+                self.entries.push_back(entry);
+                self.emit(out)
+            }
+            Err(e) => {
                 cx.used(1);
-                return failed(text, cx);
+                Sig::fail(e)
             }
-            Job::After(d, result) => {
-                cx.request(number, Request::After(d));
-                Entry::Waits(result)
-            }
-            Job::Task(task) => {
-                let (request, slot) = start(task);
-                cx.request(number, request);
-                Entry::Runs(slot)
-            }
-        };
-        self.entries.push_back(entry);
-        self.emit(out)
+        }
     }
 
     fn on_pull(&mut self, out: &mut Out<'_, B>, _cx: &mut Cx) -> Sig {
@@ -132,22 +90,14 @@ where
 
     fn on_done(&mut self, request: u64, out: &mut Out<'_, B>, cx: &mut Cx) -> Sig {
         let at = usize::try_from(request.wrapping_sub(self.first)).unwrap_or(usize::MAX);
-        let Some(entry) = self.entries.get_mut(at) else { return self.emit(out) };
-        let result = match std::mem::replace(entry, Entry::Waits(Err(String::new()))) {
-            Entry::Ready(y) => Ok(y),
-            Entry::Waits(result) => result,
-            Entry::Runs(slot) => {
-                let result = slot.lock().take();
-                result.unwrap_or_else(|| Err("the task ended without a result".into()))
-            }
+        let Some(entry) = self.entries.get_mut(at).filter(|entry| !entry.is_ready()) else {
+            return self.emit(out);
         };
-        match result {
-            Ok(y) => {
-                *entry = Entry::Ready(y);
-                self.emit(out)
-            }
-            Err(text) => failed(text, cx),
+        if let Err(e) = entry.answer(request, cx) {
+            return Sig::fail(e);
         }
+        self.running -= usize::from(entry.is_ready());
+        self.emit(out)
     }
 
     fn on_finish(&mut self, out: &mut Out<'_, B>, _cx: &mut Cx) -> Sig {

@@ -1,8 +1,11 @@
-//! The drawn `map_async`: a request for each element that takes a drawn time, as a timer or as a task. As `map_async`.
+//! The drawn `map_async` and its kin: a request for each element that takes a drawn time, as a timer or as a task.
+//! Otherwise as `map_async`, `map_async_unordered` or `map_async_partitioned`.
 
 use std::time::Duration;
 
 use super::map_async::{Job, MapAsync};
+use super::map_async_partitioned::{MapAsyncPartitioned, Order};
+use super::map_async_unordered::MapAsyncUnordered;
 use super::worked::Time;
 use crate::rng::Rng;
 use crate::stream::kernel::{Caps, Cx, Kernel, Out, Sig};
@@ -19,28 +22,65 @@ pub enum RunsAs {
     Task,
 }
 
-/// The request of one element: how long it takes, and whether it succeeds.
-type Prepared = (Value, Duration, Result<(), String>);
-type Inner = MapAsync<Prepared, Value, fn(Prepared) -> Job<Value>>;
+/// The request of one element: its result, how long it takes, and whether it succeeds.
+pub(crate) type Prepared = (Value, Duration, Result<(), String>);
+type Start = fn(Prepared) -> Job<Value>;
 
-/// The kernel of the drawn `map_async`.
-pub struct TimedRequest {
-    inner: Inner,
+/// The kernel of the drawn `map_async` and its kin, around theirs.
+pub struct TimedRequest<I> {
+    inner: I,
     time: Time,
     rng: Rng,
     fail_every: i64,
     seen: i64,
 }
 
-impl TimedRequest {
-    /// Makes the kernel; `fail_every` = 0 is never.
+impl TimedRequest<MapAsync<Prepared, Value, Start>> {
+    /// Makes the kernel, with results in order; `fail_every` = 0 is never.
     pub fn new(parallelism: usize, runs_as: RunsAs, time: Time, fail_every: i64) -> Self {
-        let start = match runs_as {
+        TimedRequest::around(MapAsync::new(parallelism, runs_as.start()), time, fail_every)
+    }
+}
+
+impl TimedRequest<MapAsyncUnordered<Prepared, Value, Start>> {
+    /// As `new`, with results as they come.
+    pub fn unordered(parallelism: usize, runs_as: RunsAs, time: Time, fail_every: i64) -> Self {
+        TimedRequest::around(MapAsyncUnordered::new(parallelism, runs_as.start()), time, fail_every)
+    }
+}
+
+/// Chooses the key of an element.
+type ByKey = Box<dyn FnMut(&Prepared) -> i64 + Send>;
+
+impl TimedRequest<MapAsyncPartitioned<Prepared, Value, i64, ByKey, Start>> {
+    /// As `new`, with one request at a time for each of `keys` keys: a whole number modulo `keys`, 0 for anything else.
+    pub fn partitioned(
+        parallelism: usize,
+        order: Order,
+        keys: i64,
+        runs_as: RunsAs,
+        time: Time,
+        fail_every: i64,
+    ) -> Self {
+        let keys = keys.max(1);
+        let key = Box::new(move |(x, ..): &Prepared| x.as_int().unwrap_or(0).rem_euclid(keys)) as ByKey;
+        let inner = MapAsyncPartitioned::new(parallelism, order, key, runs_as.start());
+        TimedRequest::around(inner, time, fail_every)
+    }
+}
+
+impl<I> TimedRequest<I> {
+    fn around(inner: I, time: Time, fail_every: i64) -> Self {
+        TimedRequest { inner, time, rng: Rng::new(0), fail_every, seen: 0 }
+    }
+}
+
+impl RunsAs {
+    fn start(self) -> Start {
+        match self {
             RunsAs::Timer => timer,
             RunsAs::Task => task,
-        };
-        let inner = MapAsync::new(parallelism, start as fn(Prepared) -> Job<Value>);
-        TimedRequest { inner, time, rng: Rng::new(0), fail_every, seen: 0 }
+        }
     }
 }
 
@@ -55,7 +95,7 @@ fn task((x, d, outcome): Prepared) -> Job<Value> {
     })
 }
 
-impl Kernel for TimedRequest {
+impl<I: Kernel<In = Prepared, Out = Value>> Kernel for TimedRequest<I> {
     type In = Value;
     type Out = Value;
     const CAPS: Caps = Caps::EAGER;

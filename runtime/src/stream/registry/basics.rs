@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    BLOCK, COUNT_MAX, Live::No, Live::Yes, OVERFLOWS, OpSchema, Role, WORK, choice, flag, int, ms, op,
-    overflow, worked,
+    BLOCK, COUNT_MAX, FAIL_EVERY, Live::No, Live::Yes, MEAN, OVERFLOWS, OpSchema, PARALLELISM, Role, SERVICE,
+    USES, WORK, choice, flag, int, ms, op, overflow, worked,
 };
 use crate::stream::blueprint::Builder;
 use crate::stream::boundary::CAPACITY_MAX;
@@ -19,12 +19,11 @@ use crate::stream::ops::range::Range;
 use crate::stream::ops::take::Take;
 use crate::stream::ops::throttle::{Rate, Throttle, ThrottleMode};
 use crate::stream::ops::tick::Tick;
-use crate::stream::ops::timed_request::{RunsAs, TimedRequest};
+use crate::stream::ops::timed_request::TimedRequest;
 use crate::stream::params::Settings;
 use crate::stream::value::Value;
 
 const RING_MAX: i64 = CAPACITY_MAX as i64;
-const TIMES: &[&str] = &["constant", "uniform", "exponential"];
 
 pub(super) const OPERATORS: &[OpSchema] = &[
     op(
@@ -111,13 +110,7 @@ pub(super) const OPERATORS: &[OpSchema] = &[
         "map_async",
         Role::Flow,
         "Makes a request for each element, several at a time, results in order.",
-        &[
-            int("parallelism", 4, 1, 100_000, Yes, "requests at a time"),
-            choice("uses", &["timer", "work"], No, "wait without a worker, or work on one"),
-            choice("service", TIMES, No, "how the time is spread around its mean"),
-            ms("mean_ms", 10.0, 0.0, "mean time of a request"),
-            int("fail_every", 0, 0, COUNT_MAX, Yes, "each nth request fails; 0 for never"),
-        ],
+        &[PARALLELISM, USES, SERVICE, MEAN, FAIL_EVERY],
     ),
     op(
         "async_boundary",
@@ -184,12 +177,8 @@ fn throttle(set: &Settings) -> impl Kernel<In = Value, Out = Value> + use<> {
     Throttle::new(rate.burst(set.int("burst").unsigned_abs()), mode, |_: &Value| 1)
 }
 
-fn timed_request(set: &Settings) -> TimedRequest {
-    let runs_as = match set.value("uses").as_text() {
-        Some("work") => RunsAs::Task,
-        _ => RunsAs::Timer,
-    };
-    TimedRequest::new(set.size("parallelism"), runs_as, set.service(), set.int("fail_every"))
+fn timed_request(set: &Settings) -> impl Kernel<In = Value, Out = Value> + use<> {
+    TimedRequest::new(set.size("parallelism"), set.runs_as(), set.service(), set.int("fail_every"))
 }
 
 fn sink(

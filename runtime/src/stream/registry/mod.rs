@@ -6,6 +6,7 @@
 mod basics;
 mod elements;
 mod junctions;
+mod timed;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use super::blueprint::Builder;
 use super::done::Completer;
 use super::interpreter::{DynCell, FromValue, IntoValue, PORTS_MAX};
 use super::kernel::Kernel;
+use super::ops::timed_request::RunsAs;
 use super::ops::worked::{Time, Worked};
 use super::params::{ParamKind, ParamSchema, Settings};
 use super::signal::OverflowStrategy;
@@ -119,6 +121,17 @@ const MS_MAX: f64 = 2_592_000_000.0;
 const COUNT_MAX: i64 = 1_000_000_000_000;
 const OVERFLOWS: &[&str] = &["backpressure", "drop_head", "drop_tail", "drop_buffer", "drop_new", "fail"];
 
+const TIMES: &[&str] = &["constant", "uniform", "exponential"];
+
+/// What all drawn requests have.
+const PARALLELISM: ParamSchema = int("parallelism", 4, 1, 100_000, Live::Yes, "requests at a time");
+const USES: ParamSchema =
+    choice("uses", &["timer", "work"], Live::No, "wait without a worker, or work on one");
+const SERVICE: ParamSchema = choice("service", TIMES, Live::No, "how the time is spread around its mean");
+const MEAN: ParamSchema = ms("mean_ms", 10.0, 0.0, "mean time of a request");
+const FAIL_EVERY: ParamSchema =
+    int("fail_every", 0, 0, COUNT_MAX, Live::Yes, "each nth request fails; 0 for never");
+
 pub(crate) const WORK: ParamSchema = ms("work_ms", 0.0, 0.0, "CPU time for each element");
 pub(crate) const BLOCK: ParamSchema = ms("block_ms", 0.0, 0.0, "time in a blocking call for each element");
 
@@ -127,7 +140,8 @@ pub fn operators() -> impl Iterator<Item = &'static OpSchema> {
     GROUPS.iter().copied().flatten()
 }
 
-const GROUPS: [&[OpSchema]; 3] = [basics::OPERATORS, junctions::OPERATORS, elements::OPERATORS];
+const GROUPS: [&[OpSchema]; 4] =
+    [basics::OPERATORS, junctions::OPERATORS, elements::OPERATORS, timed::OPERATORS];
 
 /// Makes the stage of a linear operator; a sink takes the completer of its result.
 pub(crate) fn cell(
@@ -137,7 +151,9 @@ pub(crate) fn cell(
     set: &Settings,
     done: &mut Option<Completer<Value>>,
 ) -> Option<Box<dyn DynCell>> {
-    basics::cell(b, name, op, set, done).or_else(|| elements::cell(b, name, op, set, done))
+    basics::cell(b, name, op, set, done)
+        .or_else(|| elements::cell(b, name, op, set, done))
+        .or_else(|| timed::cell(b, name, op, set))
 }
 
 /// Wraps a kernel in the attribute `work`, if its operator has it.
@@ -179,6 +195,14 @@ pub fn overflow(name: &Value) -> OverflowStrategy {
 }
 
 impl Settings<'_> {
+    /// Reads what a request takes.
+    pub(crate) fn runs_as(&self) -> RunsAs {
+        match self.value("uses").as_text() {
+            Some("work") => RunsAs::Task,
+            _ => RunsAs::Timer,
+        }
+    }
+
     /// Reads how a request's time is spread around its mean.
     pub(crate) fn service(&self) -> Time {
         let mean = self.ms("mean_ms");
