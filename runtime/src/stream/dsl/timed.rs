@@ -6,9 +6,11 @@ use super::operators::{Factory, Make, Operators};
 use crate::stream::ops::buffer::Buffer;
 use crate::stream::ops::conflate::Conflate;
 use crate::stream::ops::delay::Delay;
+use crate::stream::ops::expand::Expand;
 use crate::stream::ops::grouped_within::GroupedWithin;
 use crate::stream::ops::job::Job;
 use crate::stream::ops::keep_alive::KeepAlive;
+use crate::stream::ops::latest::{Latest, When};
 use crate::stream::ops::map_async::MapAsync;
 use crate::stream::ops::map_async_partitioned::{MapAsyncPartitioned, Order};
 use crate::stream::ops::map_async_unordered::MapAsyncUnordered;
@@ -248,6 +250,54 @@ pub trait TimedOperators: Operators {
         F: FnMut() -> Self::Item + Clone + Send + Sync + 'static,
     {
         self.stage(Make("keep_alive", move || KeepAlive::new(d, f.clone())))
+    }
+
+    /// Fills demand that upstream does not serve from the iterator that `f` makes of the last element.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(1..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let more = slow.expand(|n| [n, 10 * n, 100 * n].into_iter());
+    /// assert_eq!(more.to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec![1, 10, 100, 2])));
+    /// ```
+    fn expand<I, F>(self, f: F) -> Self::With<impl Factory<In = Self::Item, Out = I::Item>>
+    where
+        I: Iterator + Send + 'static,
+        I::Item: Send + 'static,
+        F: FnMut(Self::Item) -> I + Clone + Send + Sync + 'static,
+    {
+        self.stage(Make("expand", move || Expand::new(f.clone())))
+    }
+
+    /// As [`expand`](Self::expand) with the elements themselves first; `initial` serves the demand before the first one.
+    fn extrapolate<I, F>(
+        self,
+        initial: Option<Self::Item>,
+        f: F,
+    ) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
+    where
+        Self::Item: Clone + Sync,
+        I: Iterator<Item = Self::Item> + Send + 'static,
+        F: FnMut(Self::Item) -> I + Clone + Send + Sync + 'static,
+    {
+        let make = move || {
+            let mut f = f.clone();
+            let mut all = move |x: Self::Item| std::iter::once(x.clone()).chain(f(x));
+            Expand::starting(initial.clone().map(&mut all), all)
+        };
+        self.stage(Make("extrapolate", make))
+    }
+
+    /// Emits the last element before nothing comes for `d`.
+    fn debounce(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
+        self.stage(Make("debounce", move || Latest::new(When::Quiet, d)))
+    }
+
+    /// Emits the last element of each period of `d`.
+    #[doc(alias = "audit")]
+    fn sample(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
+        self.stage(Make("sample", move || Latest::new(When::Period, d)))
     }
 }
 
