@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use footlights::rng::Rng;
 use footlights::stream::{
     Built, Chain, DropReason, Flow, Graph, Job, LocalRun, Operators, Order, OverflowStrategy, Params, Plan,
     Sink, Source, StreamError, StreamSnapshot, Time, TimedOperators, TimeoutKind, Value,
@@ -756,6 +757,43 @@ fn drawn_they_do_the_same() {
     let any = set(&[("order", "any".into()), ("keys", Value::from(2)), ("fail_every", Value::from(3))]);
     let failed = StreamError::Stage { node: "it".into(), text: "request 3 failed".into() };
     assert_eq!(drawn("map_async_partitioned", any, 5), (numbers(&[(20, 0), (30, 1)]), Err(failed)));
+}
+
+#[test]
+fn random_drawn_chains_of_them_keep_every_element_in_order() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let count = rng.below(60) as i64;
+        let mut chain = Chain::new().op("in", "range", set(&[("count", Value::from(count))]));
+        for i in 0..rng.below(8) {
+            let (some, few) = (Value::from(1 + rng.below(9) as i64), Value::from(1 + rng.below(3) as i64));
+            let spread = ("service", "exponential".into());
+            let (kind, params) = match rng.below(8) {
+                0 => ("delay", set(&[("delay_ms", Value::Num(rng.below(30) as f64)), ("buffer", some)])),
+                1 => ("detach", Params::new()),
+                2 => ("map_async_partitioned", set(&[("parallelism", some), ("keys", few), spread])),
+                3 => ("batch", set(&[("max", Value::from(1))])),
+                4 => ("backpressure_timeout", set(&[("timeout_ms", Value::Num(1e9))])),
+                5 => ("map_async", set(&[("parallelism", some), ("uses", "work".into()), spread])),
+                6 => ("buffer", set(&[("size", some)])),
+                _ => ("async_boundary", set(&[("capacity", some)])),
+            };
+            chain = chain.op(&format!("s{i}"), kind, params);
+        }
+        let seen: Seen<i64> = Arc::default();
+        let log = seen.clone();
+        let push = move |_: &mut footlights::stream::Cx, x: Value| {
+            log.lock().unwrap().push((0, x.as_int().expect("a whole number")));
+        };
+        let (built, done) = chain.tell("out", push, |_, _| {}).build(seed).expect("it is well drawn");
+        settle(built, 1 + rng.below(3) as usize, 1 + rng.below(20) as usize, 64);
+        let numbers: Vec<i64> = seen.lock().unwrap().iter().map(|(_, n)| *n).collect();
+        assert_eq!(
+            (numbers, done.take().map(|end| end.is_ok())),
+            ((0..count).collect(), Some(true)),
+            "seed {seed}"
+        );
+    }
 }
 
 #[test]
