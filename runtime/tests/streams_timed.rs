@@ -4,9 +4,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use footlights::rng::Rng;
 use footlights::stream::{
-    Built, Chain, Flow, Graph, Job, LocalRun, Operators, Order, OverflowStrategy, Params, Plan, Sink, Source,
-    StreamError, StreamSnapshot, Time, TimedOperators, TimeoutKind, Value,
+    Built, Chain, DropReason, Flow, Graph, Job, LocalRun, Operators, Order, OverflowStrategy, Params, Plan,
+    Sink, Source, StreamError, StreamSnapshot, Time, TimedOperators, TimeoutKind, Value,
 };
 use footlights::testkit::{on_each_dispatcher, on_steppers};
 
@@ -544,6 +545,76 @@ fn conflate_and_batch_fold_what_waits_for_a_slow_consumer() {
 }
 
 #[test]
+fn debounce_and_sample_emit_the_last_one_and_count_the_others() {
+    let script = || then(at(&[0, 10, 20, 100, 105]), 200, Some(SILENCE));
+    let quiet = || Flow::of::<i64>().debounce(MS * 30);
+    check!("debounce", 1, script(), quiet(), (stamped(&[50, 135], &[2i64, 4]), Ok(())));
+    check!("debounce at the end", 1, at(&[0, 10]), quiet(), (vec![(10, 1i64)], Ok(())));
+    check!("debounce of nothing", 1, at(&[]), quiet(), (Vec::<(u64, i64)>::new(), Ok(())));
+    check!(
+        "debounce, failed",
+        1,
+        then(at(&[0, 10]), 5, None),
+        quiet(),
+        (Vec::<(u64, i64)>::new(), planned())
+    );
+    check!("debounce, cancelled", 1, script(), quiet().take(1), (vec![(50, 2i64)], Ok(())));
+    let each = || Flow::of::<i64>().sample(MS * 32);
+    check!("sample", 1, script(), each(), (stamped(&[32, 128], &[2i64, 4]), Ok(())));
+    check!("sample at the end", 1, at(&[0, 10, 40]), each(), (stamped(&[32, 40], &[1i64, 2]), Ok(())));
+    check!("sample, failed", 1, then(at(&[0, 10]), 30, None), each(), (vec![(32, 1i64)], planned()));
+    check!("sample, cancelled", 1, script(), each().take(1), (vec![(32, 2i64)], Ok(())));
+    for quiet in [true, false] {
+        let seven = source(&at(&[0, 1, 2, 3, 4, 50, 100]));
+        let built = match quiet {
+            true => seven.debounce(MS * 10).to(Sink::ignore()).build(1).0,
+            false => seven.sample(MS * 10).to(Sink::ignore()).build(1).0,
+        };
+        let run = settle(built, 1, 256, 1);
+        let name = if quiet { "debounce" } else { "sample" };
+        let counts = run.snapshot().stage(name).expect("it is there").counts;
+        assert_eq!((counts.emitted, counts.dropped.of(DropReason::Overflow)), (3, 4), "{name}");
+    }
+}
+
+#[test]
+fn expand_fills_demand_from_the_last_element_and_passes_none_over() {
+    let flow = || Flow::of::<i64>().expand(|n| [n, 10 + n].into_iter());
+    check!(
+        "expand",
+        1,
+        then(at(&[5, 20, 30]), 10, Some(SILENCE)),
+        flow(),
+        (stamped(&[5, 5, 20, 20, 30, 30], &[0i64, 10, 1, 11, 2, 12]), Ok(()))
+    );
+    check!("expand of nothing", 1, at(&[]), flow(), (Vec::<(u64, i64)>::new(), Ok(())));
+    check!("expand, cancelled", 1, at(&[5, 20]), flow().take(2), (stamped(&[5, 5], &[0i64, 10]), Ok(())));
+    check!("expand, failed", 1, then(at(&[5]), 7, None), flow(), (stamped(&[5, 5], &[0i64, 10]), planned()));
+    let none = Flow::of::<i64>().expand(|n| std::iter::repeat_n(n, usize::from(n != 1)));
+    check!("expand to nothing", 1, at(&[1, 2, 3]), none.clone(), (stamped(&[1, 3], &[0i64, 2]), Ok(())));
+    let with = Flow::of::<i64>().extrapolate(Some(7), |n| std::iter::once(-2 - n));
+    check!(
+        "extrapolate",
+        1,
+        then(at(&[5, 9]), 1, Some(SILENCE)),
+        with.clone(),
+        (stamped(&[0, 0, 5, 5, 9, 9], &[7i64, -9, 0, -2, 1, -3]), Ok(()))
+    );
+    // A fast upstream is not expanded, and a slow downstream gets every element.
+    let fast = Source::range(0..100).extrapolate(None, std::iter::repeat).async_boundary_of(1);
+    let (built, done) = fast.worked(Time::Constant(MS)).to(Sink::to_vec(999)).build(1);
+    settle(built, 2, 256, 1);
+    assert_eq!(done.take(), Some(Ok((0..100).collect())));
+    on_each_dispatcher(|system| {
+        let endless = Source::feed(1, OverflowStrategy::Fail).expect("a good size");
+        let _ = endless.0.offer(3i64);
+        let (done, _) =
+            endless.1.expand(std::iter::repeat).take(50).to(Sink::to_vec(99)).run(system).expect("it starts");
+        assert_eq!(system.block_on(done), Ok(vec![3; 50]));
+    });
+}
+
+#[test]
 fn a_dear_element_is_a_batch_of_its_own() {
     let log = |xs: Vec<i64>, n| [xs, vec![n]].concat();
     let stream = Source::from_iter([1i64, 2, 9, 50, 3, 4])
@@ -673,6 +744,12 @@ fn drawn_they_do_the_same() {
     let groups = drawn("grouped_within", set(&[("n", Value::from(5)), ("within_ms", num(15.0))]), 3);
     let list = |xs: &[i64]| Value::List(xs.iter().map(|n| Value::from(*n)).collect());
     assert_eq!(groups, (vec![(25, list(&[0, 1])), (30, list(&[2]))], Ok(())));
+    let twice = drawn("extrapolate", set(&[("times", Value::from(1))]), 2);
+    assert_eq!(twice, (numbers(&[(10, 0), (10, 0), (20, 1)]), Ok(())));
+    let last = drawn("debounce", set(&[("quiet_ms", num(15.0))]), 3);
+    assert_eq!(last, (numbers(&[(30, 2)]), Ok(())));
+    let each = drawn("sample", set(&[("every_ms", num(15.0))]), 3);
+    assert_eq!(each, (numbers(&[(15, 0), (30, 1), (30, 2)]), Ok(())));
     for kind in ["map_async_unordered", "map_async_partitioned"] {
         let four = set(&[("parallelism", Value::from(4)), ("mean_ms", num(7.0))]);
         assert_eq!(drawn(kind, four, 3), (numbers(&[(17, 0), (27, 1), (37, 2)]), Ok(())), "{kind}");
@@ -680,6 +757,43 @@ fn drawn_they_do_the_same() {
     let any = set(&[("order", "any".into()), ("keys", Value::from(2)), ("fail_every", Value::from(3))]);
     let failed = StreamError::Stage { node: "it".into(), text: "request 3 failed".into() };
     assert_eq!(drawn("map_async_partitioned", any, 5), (numbers(&[(20, 0), (30, 1)]), Err(failed)));
+}
+
+#[test]
+fn random_drawn_chains_of_them_keep_every_element_in_order() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let count = rng.below(60) as i64;
+        let mut chain = Chain::new().op("in", "range", set(&[("count", Value::from(count))]));
+        for i in 0..rng.below(8) {
+            let (some, few) = (Value::from(1 + rng.below(9) as i64), Value::from(1 + rng.below(3) as i64));
+            let spread = ("service", "exponential".into());
+            let (kind, params) = match rng.below(8) {
+                0 => ("delay", set(&[("delay_ms", Value::Num(rng.below(30) as f64)), ("buffer", some)])),
+                1 => ("detach", Params::new()),
+                2 => ("map_async_partitioned", set(&[("parallelism", some), ("keys", few), spread])),
+                3 => ("batch", set(&[("max", Value::from(1))])),
+                4 => ("backpressure_timeout", set(&[("timeout_ms", Value::Num(1e9))])),
+                5 => ("map_async", set(&[("parallelism", some), ("uses", "work".into()), spread])),
+                6 => ("buffer", set(&[("size", some)])),
+                _ => ("async_boundary", set(&[("capacity", some)])),
+            };
+            chain = chain.op(&format!("s{i}"), kind, params);
+        }
+        let seen: Seen<i64> = Arc::default();
+        let log = seen.clone();
+        let push = move |_: &mut footlights::stream::Cx, x: Value| {
+            log.lock().unwrap().push((0, x.as_int().expect("a whole number")));
+        };
+        let (built, done) = chain.tell("out", push, |_, _| {}).build(seed).expect("it is well drawn");
+        settle(built, 1 + rng.below(3) as usize, 1 + rng.below(20) as usize, 64);
+        let numbers: Vec<i64> = seen.lock().unwrap().iter().map(|(_, n)| *n).collect();
+        assert_eq!(
+            (numbers, done.take().map(|end| end.is_ok())),
+            ((0..count).collect(), Some(true)),
+            "seed {seed}"
+        );
+    }
 }
 
 #[test]

@@ -256,6 +256,29 @@ fn questions_under_way_are_given_up_when_the_stream_ends() {
     });
 }
 
+#[test]
+fn a_run_with_questions_and_futures_repeats_its_log() {
+    let run = |seed| {
+        let builder = footlights::system::ActorSystem::builder("repeats").stepper().workers(3).seed(seed);
+        let system = builder.seeded_order().build().unwrap();
+        let doubler = system.spawn("doubler", Props::new(Doubler::default)).unwrap();
+        let stream = Source::range(0..7)
+            .ask(3, &doubler, SECOND, Question)
+            .async_boundary_of(2)
+            .map_async_unordered(3, |n| Job::task(move |_| Ok(n)))
+            .extrapolate(None, |n| std::iter::repeat_n(n, 2))
+            .delay(MS, 4)
+            .take(9);
+        let (done, _) = stream.to(Sink::ignore()).run(&system).unwrap();
+        assert!(system.run_until_quiet(100_000));
+        assert!(done.take().is_some_and(|end| end.is_ok()));
+        system.log_hash()
+    };
+    for seed in 0..5 {
+        assert_eq!(run(seed), run(seed), "seed {seed}");
+    }
+}
+
 /// Elements at these instants, in ms, and the end `behind` ms after the last.
 fn timed(instants: &[u64], behind: u64) -> Source<impl footlights::stream::Plan<Out = u64> + use<>> {
     let ends = instants.last().map_or(0, |t| t + behind);
@@ -340,6 +363,12 @@ fn x4_what_is_folded_without_demand_goes_out_before_the_end() {
     assert_eq!(same.unwrap(), all);
     let (same, _) = without_demand!(numbers().keep_alive(SECOND * 3_600, || 0));
     assert_eq!(same.unwrap(), all);
+    let (same, _) = without_demand!(numbers().extrapolate(None, std::iter::repeat));
+    assert_eq!(same.unwrap(), all, "every original, and none twice: upstream was never slow");
+    let (last, _) = without_demand!(numbers().debounce(MS));
+    assert_eq!(last.unwrap().last(), Some(&100));
+    let (last, _) = without_demand!(numbers().sample(MS));
+    assert_eq!(last.unwrap().last(), Some(&100));
     let (chunks, _) = without_demand!(numbers().grouped(7));
     assert_eq!(chunks.unwrap().concat(), all);
 }
@@ -408,6 +437,11 @@ fn x4_timer_and_completion_in_the_same_moment_lose_nothing() {
             let mut run = LocalRun::new(built, 1).budget(budget);
             run.run();
             assert_eq!((done.take(), run.pending()), (Some(Ok(vec![0, 0])), 0));
+            let last = timed(&[0, 0], behind).debounce(MS * 100).to(Sink::to_vec(9));
+            let (built, done) = last.build(1);
+            let mut run = LocalRun::new(built, 1).budget(budget);
+            run.run();
+            assert_eq!((done.take(), run.pending()), (Some(Ok(vec![0])), 0));
             let silent = timed(&[0, 0], behind).keep_alive(MS * 100, || 7).to(Sink::to_vec(9));
             let (built, done) = silent.build(1);
             let mut run = LocalRun::new(built, 1).budget(budget);

@@ -105,4 +105,6 @@ named! {
     [A] super::ops::within::TakeWithin<A>, "TakeWithin";
     [A] super::ops::within::DropWithin<A>, "DropWithin";
     [A, F] super::ops::keep_alive::KeepAlive<A, F>, "KeepAlive";
+    [A, I: Iterator, F] super::ops::expand::Expand<A, I, F>, "Expand";
+    [A] super::ops::latest::Latest<A>, "Latest";
 }

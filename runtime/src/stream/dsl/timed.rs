@@ -6,9 +6,11 @@ use super::operators::{Factory, Make, Operators};
 use crate::stream::ops::buffer::Buffer;
 use crate::stream::ops::conflate::Conflate;
 use crate::stream::ops::delay::Delay;
+use crate::stream::ops::expand::Expand;
 use crate::stream::ops::grouped_within::GroupedWithin;
 use crate::stream::ops::job::Job;
 use crate::stream::ops::keep_alive::KeepAlive;
+use crate::stream::ops::latest::{Latest, When};
 use crate::stream::ops::map_async::MapAsync;
 use crate::stream::ops::map_async_partitioned::{MapAsyncPartitioned, Order};
 use crate::stream::ops::map_async_unordered::MapAsyncUnordered;
@@ -107,6 +109,12 @@ pub trait TimedOperators: Operators {
     }
 
     /// As [`conflate`](Self::conflate), where `seed` makes a summary of its first element.
+    ///
+    /// ```
+    /// use footlights::stream::{Operators, Sink, Source, TimedOperators};
+    /// let counts = Source::range(0..100).conflate_with_seed(|_| 1, |n, _| n + 1).async_boundary_of(1);
+    /// assert_eq!(counts.to(Sink::fold(0, |sum, n| sum + n)).run_local().take(), Some(Ok(100)));
+    /// ```
     fn conflate_with_seed<S, Z, F>(self, seed: Z, f: F) -> Self::With<impl Factory<In = Self::Item, Out = S>>
     where
         S: Send + 'static,
@@ -117,6 +125,13 @@ pub trait TimedOperators: Operators {
     }
 
     /// As [`conflate_with_seed`](Self::conflate_with_seed), but a summary of `max` elements backpressures.
+    ///
+    /// ```
+    /// use footlights::stream::{Operators, Sink, Source, TimedOperators};
+    /// let texts = Source::range(0..20).batch(5, |n| n.to_string(), |text, n| format!("{text} {n}"));
+    /// let most = texts.async_boundary_of(1).map(|text| text.split(' ').count()).to(Sink::fold(0, usize::max));
+    /// assert!(most.run_local().take().unwrap().unwrap() <= 5);
+    /// ```
     #[doc(alias = "ready_chunks")]
     fn batch<S, Z, F>(self, max: u64, seed: Z, f: F) -> Self::With<impl Factory<In = Self::Item, Out = S>>
     where
@@ -128,6 +143,12 @@ pub trait TimedOperators: Operators {
     }
 
     /// As [`batch`](Self::batch), where `cost` says what an element takes of `max`; a dearer one is a summary of its own.
+    ///
+    /// ```
+    /// use footlights::stream::{Operators, Sink, Source, TimedOperators};
+    /// let sums = Source::range(1..8).batch_weighted(9, |n| *n as u64, |n| n, |a, b| a + b).async_boundary_of(1);
+    /// assert!(sums.to(Sink::to_vec(9)).run_local().take().unwrap().unwrap().iter().all(|sum| *sum <= 9));
+    /// ```
     fn batch_weighted<S, C, Z, F>(
         self,
         max: u64,
@@ -146,6 +167,11 @@ pub trait TimedOperators: Operators {
     }
 
     /// Pulls one element before downstream asks.
+    ///
+    /// ```
+    /// use footlights::stream::{Sink, Source, TimedOperators};
+    /// assert_eq!(Source::range(0..3).detach().to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec![0, 1, 2])));
+    /// ```
     fn detach(self) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
         self.stage(Make("detach", || Buffer::new(1, OverflowStrategy::Backpressure)))
     }
@@ -187,6 +213,13 @@ pub trait TimedOperators: Operators {
     }
 
     /// As [`grouped_within`](Self::grouped_within), where a chunk weighs at most `max`; a heavier element is alone.
+    ///
+    /// ```
+    /// use footlights::stream::{Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let chunks = Source::range(1..5).grouped_weighted_within(5, Duration::from_secs(1), |n| *n as u64);
+    /// assert_eq!(chunks.to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec![vec![1, 2], vec![3], vec![4]])));
+    /// ```
     fn grouped_weighted_within<W>(
         self,
         max: u64,
@@ -214,16 +247,40 @@ pub trait TimedOperators: Operators {
     }
 
     /// Fails if the first element does not come within `d`.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(0..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let done = slow.initial_timeout(Duration::from_millis(900)).to(Sink::ignore()).run_local();
+    /// assert_eq!(done.take().unwrap().unwrap_err().to_string(), "initial timeout at initial_timeout");
+    /// ```
     fn initial_timeout(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
         self.stage(Make("initial_timeout", move || Timeout::new(TimeoutKind::Initial, d)))
     }
 
     /// Fails if the stream has not ended within `d`.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(0..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let done = slow.completion_timeout(Duration::from_secs(2)).to(Sink::ignore()).run_local();
+    /// assert!(done.take().unwrap().is_err());
+    /// ```
     fn completion_timeout(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
         self.stage(Make("completion_timeout", move || Timeout::new(TimeoutKind::Completion, d)))
     }
 
     /// Fails if downstream asks for nothing for `d`.
+    ///
+    /// ```
+    /// use footlights::stream::{Operators, Sink, Source, Time, TimedOperators};
+    /// use std::time::Duration;
+    /// let cut = Source::range(0..9).backpressure_timeout(Duration::from_secs(1)).async_boundary_of(1);
+    /// let slow = cut.worked(Time::Constant(Duration::from_secs(2))).to(Sink::ignore());
+    /// assert!(slow.run_local().take().unwrap().is_err());
+    /// ```
     fn backpressure_timeout(
         self,
         d: Duration,
@@ -232,22 +289,117 @@ pub trait TimedOperators: Operators {
     }
 
     /// Emits what comes within `d`, then completes and cancels upstream.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(0..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let two = slow.take_within(Duration::from_millis(2_500)).to(Sink::to_vec(9));
+    /// assert_eq!(two.run_local().take(), Some(Ok(vec![0, 1])));
+    /// ```
     fn take_within(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
         self.stage(Make("take_within", move || TakeWithin::new(d)))
     }
 
     /// Leaves out what comes within `d`.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(0..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let last = slow.drop_within(Duration::from_millis(2_500)).to(Sink::to_vec(9));
+    /// assert_eq!(last.run_local().take(), Some(Ok(vec![2])));
+    /// ```
     #[doc(alias = "skip_within")]
     fn drop_within(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
         self.stage(Make("drop_within", move || DropWithin::new(d)))
     }
 
     /// Emits what `f` gives whenever nothing else was emitted for `d`.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(0..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let filled = slow.keep_alive(Duration::from_millis(600), || -1).to(Sink::to_vec(9));
+    /// assert_eq!(filled.run_local().take(), Some(Ok(vec![-1, 0, -1, 1, -1, 2])));
+    /// ```
     fn keep_alive<F>(self, d: Duration, f: F) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
     where
         F: FnMut() -> Self::Item + Clone + Send + Sync + 'static,
     {
         self.stage(Make("keep_alive", move || KeepAlive::new(d, f.clone())))
+    }
+
+    /// Fills demand that upstream does not serve from the iterator that `f` makes of the last element.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(1..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let more = slow.expand(|n| [n, 10 * n, 100 * n].into_iter());
+    /// assert_eq!(more.to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec![1, 10, 100, 2])));
+    /// ```
+    fn expand<I, F>(self, f: F) -> Self::With<impl Factory<In = Self::Item, Out = I::Item>>
+    where
+        I: Iterator + Send + 'static,
+        I::Item: Send + 'static,
+        F: FnMut(Self::Item) -> I + Clone + Send + Sync + 'static,
+    {
+        self.stage(Make("expand", move || Expand::new(f.clone())))
+    }
+
+    /// As [`expand`](Self::expand) with the elements themselves first; `initial` serves the demand before the first one.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(0..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let more = slow.extrapolate(Some(-1), |n| [n].into_iter()).take(5).to(Sink::to_vec(9));
+    /// assert_eq!(more.run_local().take(), Some(Ok(vec![-1, -1, 0, 0, 1])));
+    /// ```
+    fn extrapolate<I, F>(
+        self,
+        initial: Option<Self::Item>,
+        f: F,
+    ) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>>
+    where
+        Self::Item: Clone + Sync,
+        I: Iterator<Item = Self::Item> + Send + 'static,
+        F: FnMut(Self::Item) -> I + Clone + Send + Sync + 'static,
+    {
+        let make = move || {
+            let mut f = f.clone();
+            let mut all = move |x: Self::Item| std::iter::once(x.clone()).chain(f(x));
+            Expand::starting(initial.clone().map(&mut all), all)
+        };
+        self.stage(Make("extrapolate", make))
+    }
+
+    /// Emits the last element before nothing comes for `d`.
+    ///
+    /// ```
+    /// use footlights::stream::{Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let last = Source::range(0..9).debounce(Duration::from_secs(1)).to(Sink::to_vec(9));
+    /// assert_eq!(last.run_local().take(), Some(Ok(vec![8])));
+    /// ```
+    fn debounce(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
+        self.stage(Make("debounce", move || Latest::new(When::Quiet, d)))
+    }
+
+    /// Emits the last element of each period of `d`.
+    ///
+    /// ```
+    /// use footlights::stream::{Job, Operators, Sink, Source, TimedOperators};
+    /// use std::time::Duration;
+    /// let slow = Source::range(0..3).map_async(1, |n| Job::After(Duration::from_secs(1), Ok(n)));
+    /// let some = slow.sample(Duration::from_millis(1_600)).to(Sink::to_vec(9));
+    /// assert_eq!(some.run_local().take(), Some(Ok(vec![0, 2])));
+    /// ```
+    #[doc(alias = "audit")]
+    fn sample(self, d: Duration) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
+        self.stage(Make("sample", move || Latest::new(When::Period, d)))
     }
 }
 

@@ -11,8 +11,10 @@ use crate::stream::interpreter::DynCell;
 use crate::stream::ops::buffer::Buffer;
 use crate::stream::ops::conflate::Conflate;
 use crate::stream::ops::delay::Delay;
+use crate::stream::ops::expand::Expand;
 use crate::stream::ops::grouped_within::GroupedWithin;
 use crate::stream::ops::keep_alive::KeepAlive;
+use crate::stream::ops::latest::{Latest, When};
 use crate::stream::ops::map_async_partitioned::Order;
 use crate::stream::ops::timed_request::TimedRequest;
 use crate::stream::ops::timeouts::Timeout;
@@ -97,6 +99,24 @@ pub(super) const OPERATORS: &[OpSchema] = &[
             int("value", 0, -COUNT_MAX, COUNT_MAX, No, "the number"),
         ],
     ),
+    op(
+        "extrapolate",
+        Role::Flow,
+        "Repeats the last element while there is demand and nothing new.",
+        &[int("times", 1, 1, 1_000_000, No, "how often, at most")],
+    ),
+    op(
+        "debounce",
+        Role::Flow,
+        "Emits the last element before a silence; those before it are dropped.",
+        &[ms("quiet_ms", 100.0, 0.001, "nothing came for so long")],
+    ),
+    op(
+        "sample",
+        Role::Flow,
+        "Emits the last element of each period; those before it are dropped.",
+        &[ms("every_ms", 100.0, 0.001, "the period")],
+    ),
     op("idle_timeout", Role::Flow, "Fails if no element comes for some time.", TIMEOUT),
     op("initial_timeout", Role::Flow, "Fails if the first element does not come in time.", TIMEOUT),
     op("completion_timeout", Role::Flow, "Fails if the stream does not end in time.", TIMEOUT),
@@ -126,6 +146,12 @@ pub(super) fn cell(b: &Builder, name: &Arc<str>, op: &OpSchema, set: &Settings) 
             let value = set.value("value");
             b.dynamic(name, KeepAlive::new(set.ms("silence_ms"), move || value.clone()))
         }
+        "extrapolate" => {
+            let times = set.size("times").saturating_add(1);
+            b.dynamic(name, Expand::new(move |x: Value| std::iter::repeat_n(x, times)))
+        }
+        "debounce" => b.dynamic(name, Latest::<Value>::new(When::Quiet, set.ms("quiet_ms"))),
+        "sample" => b.dynamic(name, Latest::<Value>::new(When::Period, set.ms("every_ms"))),
         "idle_timeout" => b.dynamic(name, timeout(TimeoutKind::Idle)),
         "initial_timeout" => b.dynamic(name, timeout(TimeoutKind::Initial)),
         "completion_timeout" => b.dynamic(name, timeout(TimeoutKind::Completion)),
