@@ -95,4 +95,7 @@ named! {
     [S, F] super::ops::unfold::Unfold<S, F>, "Unfold";
     [I] super::ops::unfold::Cycle<I>, "Cycle";
     [A] super::ops::zip_with_index::ZipWithIndex<A>, "ZipWithIndex";
+    [F: super::dsl::Factory, D] super::ops::supervised::Supervised<F, D>, "Supervised";
+    [A] super::dsl::Blank<A>, "Blank";
+    [F] super::dsl::Filled<F>, "Filled";
 }
