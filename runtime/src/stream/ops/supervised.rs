@@ -4,6 +4,7 @@
 //! kernel anew; Stop fails the stage. Emits, backpressures, completes, cancels and holds as the kernel inside.
 //! It is asked where the kernel fails on an element that it takes; neither for a failure of upstream, nor for a request
 //! that fails, nor for a panic: those end the stream.
+//! It is for stages whose function is called with the element; timers and requests of a stage outlive its Restart.
 
 use crate::stream::dsl::Factory;
 use crate::stream::kernel::{Caps, Cx, Kernel, Out, Park, Sig, Sleep};
