@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use footlights::stream::dsl::FlowPlan;
 use footlights::stream::{
-    Built, Chain, Closed, Done, Elements, End, Feed, Flow, LocalRun, Operators, OverflowStrategy, Params,
-    Plan, Recovering, Sink, SinkPlan, Source, StreamError, StreamSnapshot, Value,
+    Built, Chain, Closed, Decision, Done, DropReason, Elements, End, Feed, Flow, LocalRun, Operators,
+    OverflowStrategy, Params, Plan, Recovering, Sink, SinkPlan, Source, StreamError, StreamSnapshot, Value,
 };
 use footlights::system::ActorSystem;
 use footlights::testkit::on_each_dispatcher;
@@ -436,7 +436,7 @@ fn operators_are_their_list_models_on_every_dispatcher() {
 fn what_operators_hold_stays_within_their_bound_and_is_dropped_by_a_failure() {
     let held = |snapshot: &StreamSnapshot, name: &str| {
         let counts = snapshot.stage(name).unwrap().counts;
-        (counts.high_water, counts.dropped.of(footlights::stream::DropReason::StageFailed))
+        (counts.high_water, counts.dropped.of(DropReason::StageFailed))
     };
     let of = |built: Built| run(built, 1, 256);
     let xs = [1, 1, 1, 1, 1];
@@ -448,6 +448,46 @@ fn what_operators_hold_stays_within_their_bound_and_is_dropped_by_a_failure() {
     assert_eq!(held(&of(groups.build(1).0), "grouped_weighted"), (3, 1));
     let joined = source(&xs, true).intersperse_within(0, 0, 0).to(Sink::ignore());
     assert_eq!(held(&of(joined.build(1).0), "intersperse").0, 1);
+}
+
+#[test]
+fn a_decider_says_what_becomes_of_an_element_for_which_its_stage_fails() {
+    let odd = |n: i64| if n % 2 == 0 { Err("even") } else { Ok(n) };
+    for (decision, expected) in [
+        (Decision::Resume, Ok(vec![1, 3, 5])),
+        (Decision::Restart, Ok(vec![1, 3, 5])),
+        (Decision::Stop, Err(StreamError::Stage { node: "try_map".into(), text: "even".into() })),
+    ] {
+        let stream =
+            Source::range(1..7).supervised(move |_| decision, |s| s.try_map(odd)).to(Sink::to_vec(9));
+        let (built, done) = stream.build(1);
+        let counts = run(built, 1, 3).stage("try_map").unwrap().counts;
+        assert_eq!(counts.dropped.of(DropReason::Decider), if expected.is_ok() { 3 } else { 0 });
+        assert_eq!(done.take(), Some(expected));
+    }
+    // What a stage remembers: kept by Resume, forgotten by Restart.
+    let sums = |decision: Decision| {
+        let numbers = Source::from_iter([3i64, 3, 9, 3]);
+        let limited = numbers.supervised(move |_| decision, |s| s.limit_weighted(7, |n| *n as u64));
+        settle(&limited.async_boundary().to(Sink::to_vec(9)))
+    };
+    assert_eq!(sums(Decision::Resume), Ok(vec![3, 3]));
+    assert_eq!(sums(Decision::Restart), Ok(vec![3, 3, 3]));
+}
+
+#[test]
+fn e14_filter_and_resume_give_the_same_output_and_drops_are_counted() {
+    let good = |n: i64| n % 100 == 0;
+    let try_good = move |n: i64| if good(n) { Ok(n) } else { Err("bad") };
+    let n = 10_000;
+    let filtered = settle(&Source::range(0..n).filter(move |n| good(*n)).to(Sink::to_vec(1_000)));
+    let resumed = Source::range(0..n).supervised(|_| Decision::Resume, |s| s.try_map(try_good));
+    let (built, done) = resumed.to(Sink::to_vec(1_000)).build(1);
+    let mut run = LocalRun::new(built, 1);
+    run.run();
+    assert_eq!(done.take(), Some(filtered));
+    let counts = run.snapshot().stage("try_map").unwrap().counts;
+    assert_eq!(counts.dropped.of(DropReason::Decider), 9_900);
 }
 
 #[test]

@@ -107,4 +107,7 @@ named! {
     [A, F] super::ops::keep_alive::KeepAlive<A, F>, "KeepAlive";
     [A, I: Iterator, F] super::ops::expand::Expand<A, I, F>, "Expand";
     [A] super::ops::latest::Latest<A>, "Latest";
+    [F: super::dsl::Factory, D] super::ops::supervised::Supervised<F, D>, "Supervised";
+    [A] super::dsl::Blank<A>, "Blank";
+    [F] super::dsl::Filled<F>, "Filled";
 }

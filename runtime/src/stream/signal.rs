@@ -192,10 +192,17 @@ pub enum DropReason {
     StageFailed,
     /// A stage, edge or ring held it when a cancel passed.
     Cancelled,
+    /// A decider dropped it, as its stage failed for it.
+    Decider,
 }
 
 impl DropReason {
     /// All reasons, in the order of their counters.
-    pub const ALL: [DropReason; 4] =
-        [DropReason::Overflow, DropReason::NoDemand, DropReason::StageFailed, DropReason::Cancelled];
+    pub const ALL: [DropReason; 5] = [
+        DropReason::Overflow,
+        DropReason::NoDemand,
+        DropReason::StageFailed,
+        DropReason::Cancelled,
+        DropReason::Decider,
+    ];
 }

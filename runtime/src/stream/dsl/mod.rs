@@ -17,7 +17,7 @@ mod timed;
 pub use elements::Elements;
 pub use flow::{Flow, FlowPlan, FlowThen, Identity, Via};
 pub use operators::{Factory, Operators};
-pub use recovering::Recovering;
+pub use recovering::{Blank, Filled, Recovering};
 pub use sink::{Closed, Sink, SinkPlan};
 pub use source::{BoundaryPlan, Plan, Source, SourcePlan, ThenPlan};
 pub use timed::TimedOperators;

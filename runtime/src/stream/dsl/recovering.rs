@@ -2,7 +2,27 @@
 
 use super::operators::{Factory, Make, Operators};
 use crate::stream::ops::recover::Recover;
+use crate::stream::ops::supervised::{Decision, Supervised};
 use crate::stream::signal::StreamError;
+
+/// A place for exactly one stage of elements of type `A`.
+pub struct Blank<A>(std::marker::PhantomData<fn(A)>);
+
+/// One stage, in its place.
+pub struct Filled<F>(F);
+
+impl<A: Send + 'static> Operators for Blank<A> {
+    type Item = A;
+    type With<F: Factory<In = A>> = Filled<F>;
+    /// There is nothing to cut.
+    type Cut = ();
+
+    fn stage<F: Factory<In = A>>(self, stage: F) -> Filled<F> {
+        Filled(stage)
+    }
+
+    fn async_boundary_of(self, _capacity: usize) {}
+}
 
 /// More operators of [`Source`](super::Source) and [`Flow`](super::Flow): failures.
 pub trait Recovering: Operators {
@@ -53,6 +73,28 @@ pub trait Recovering: Operators {
     /// ```
     fn on_error_complete(self) -> Self::With<impl Factory<In = Self::Item, Out = Self::Item>> {
         self.stage(Make("on_error_complete", || Recover::new(|_| Ok(None))))
+    }
+
+    /// Adds one stage, with a decider: it says what happens where the stage fails for an element.
+    ///
+    /// ```
+    /// use footlights::stream::{Decision, Operators, Recovering, Sink, Source};
+    /// let numbers = Source::from_iter(["1", "x", "3"])
+    ///     .supervised(|_| Decision::Resume, |s| s.try_map(|t| t.parse::<i32>()));
+    /// assert_eq!(numbers.to(Sink::to_vec(9)).run_local().take(), Some(Ok(vec![1, 3])));
+    /// ```
+    #[doc(alias = "with_decider")]
+    fn supervised<F, D>(
+        self,
+        decide: D,
+        stage: impl FnOnce(Blank<Self::Item>) -> Filled<F>,
+    ) -> Self::With<impl Factory<In = Self::Item, Out = F::Out>>
+    where
+        F: Factory<In = Self::Item>,
+        D: FnMut(&StreamError) -> Decision + Clone + Send + Sync + 'static,
+    {
+        let Filled(stage) = stage(Blank(std::marker::PhantomData));
+        self.stage(Make(stage.name(), move || Supervised::new(stage.clone(), decide.clone())))
     }
 }
 

@@ -160,7 +160,8 @@ impl Sink<()> {
         plan("cancelled", |done| Refuse::<A, ()>::new(Refusal::Cancels, done))
     }
 
-    /// Never asks for an element: it ends only if upstream ends without any, fails, or is stopped.
+    /// Never asks for an element: it ends only if upstream ends or fails without being asked, or is stopped. One that
+    /// looks for its end on demand, as an empty `from_iter` does, never ends here.
     ///
     /// # Examples
     /// ```

@@ -38,6 +38,7 @@ pub mod scan;
 pub mod single;
 pub mod sliding;
 pub mod stateful_map;
+pub mod supervised;
 pub mod take;
 pub mod take_last;
 pub mod take_while;
