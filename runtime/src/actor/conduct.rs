@@ -7,7 +7,8 @@
 //! ```text
 //!   Halting(i) ──ChildHalted / ChildStopped──▶ Halting(i-1) … ──▶ Waiting ──BackoffOver──▶ Beginning(i) ──ChildStarted──▶ …
 //! ```
-//! I1 a member is in at most one group; a new decision about it dissolves the old group and takes over its members.
+//! I1 a member is in at most one group; a new decision about it dissolves the old group and takes over its members. A stop
+//!    that was decided stands, whatever is decided later, and so does the end of a delay.
 //! I2 a member that ends by itself leaves its group, which goes on.
 
 use std::sync::Arc;
@@ -42,10 +43,20 @@ struct Group {
     /// In start order.
     members: Vec<ActorId>,
     stage: Stage,
-    stop: bool,
+    /// Members that are stopped, not restarted, and why.
+    stopping: Vec<(ActorId, StopReason)>,
     delay_ns: u64,
+    /// When a delay ends that was decided on earlier.
+    not_before: Option<Instant>,
     /// What rings when the delay is over.
     alarm: Option<TimerKey>,
+}
+
+/// What is decided for some children.
+struct Decree {
+    members: Vec<ActorId>,
+    stop: bool,
+    delay_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +103,8 @@ impl Conduct {
                 return Verdict::Escalate(report);
             }
             Directive::Restart | Directive::Stop => {
-                let stop = taken == Directive::Stop;
-                self.begin_group(parent, me, child, report, affected, stop, delay_ns, by);
+                let decree = Decree { members: affected, stop: taken == Directive::Stop, delay_ns };
+                self.begin_group(parent, me, child, report, decree, by);
             }
         }
         Verdict::Done
@@ -142,28 +153,35 @@ impl Conduct {
         Some((decided, cell))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one group, spelled out once")]
     fn begin_group(
         &mut self,
         parent: &Head,
         me: &Arc<dyn AnyCell>,
         failed: ActorId,
         report: Report,
-        mut members: Vec<ActorId>,
-        stop: bool,
-        delay_ns: u64,
+        decree: Decree,
         by: &mut Worker,
     ) {
+        let Decree { mut members, stop, delay_ns } = decree;
         let shares = |group: &mut Group| group.members.iter().any(|member| members.contains(member));
         let mut old: Vec<Group> = self.groups.extract_if(.., shares).collect();
         old.iter_mut().for_each(|group| group.silence(parent));
+        let not_before = old.iter().filter_map(|group| group.not_before).max();
+        let mut stopping: Vec<_> = old.iter().flat_map(|group| group.stopping.iter().copied()).collect();
+        if stop {
+            let reason = |member| match member == failed {
+                true => StopReason::failed(report.kind),
+                false => StopReason::Stopped,
+            };
+            stopping.extend(members.iter().map(|member| (*member, reason(*member))));
+        }
         members.extend(old.into_iter().flat_map(|group| group.members));
         members.sort_unstable();
         members.dedup();
         self.next_group += 1;
-        let stage = Stage::Halting(members.len());
+        let (id, stage) = (self.next_group, Stage::Halting(members.len()));
         let mut group =
-            Group { id: self.next_group, failed, report, members, stage, stop, delay_ns, alarm: None };
+            Group { id, failed, report, members, stage, stopping, delay_ns, not_before, alarm: None };
         if group.advance(parent, me, by) {
             self.groups.push(group);
         }
@@ -220,7 +238,8 @@ impl Conduct {
         by: &mut Worker,
     ) -> Vec<(ActorId, Report)> {
         for (child, report) in std::mem::take(&mut self.escalated) {
-            self.begin_group(parent, me, child, report, vec![child], false, 0, by);
+            let decree = Decree { members: vec![child], stop: false, delay_ns: 0 };
+            self.begin_group(parent, me, child, report, decree, by);
         }
         std::mem::take(&mut self.owed)
     }
@@ -296,17 +315,21 @@ impl Group {
     fn advance(&mut self, parent: &Head, me: &Arc<dyn AnyCell>, by: &mut Worker) -> bool {
         loop {
             match self.stage {
-                Stage::Halting(0) if self.stop || self.members.is_empty() => return false,
                 Stage::Halting(0) => {
+                    let stopping = std::mem::take(&mut self.stopping);
+                    self.members.retain(|member| !stopping.iter().any(|(stopped, _)| stopped == member));
+                    if self.members.is_empty() {
+                        return false;
+                    }
                     self.stage = Stage::Waiting;
                     self.wait(parent, me);
                     return true;
                 }
                 Stage::Halting(at) => {
                     self.stage = Stage::Halting(at - 1);
-                    let told = match self.stop || self.is_temporary(parent, at - 1) {
-                        true => self.stop_member(parent, at - 1, by),
-                        false => self.tell(parent, at - 1, Signal::Halt(self.report_for(at - 1)), by),
+                    let told = match self.ends(parent, at - 1) {
+                        Some(reason) => self.stop_member(parent, at - 1, reason, by),
+                        None => self.tell(parent, at - 1, Signal::Halt(self.report_for(at - 1)), by),
                     };
                     if told {
                         return true;
@@ -334,20 +357,28 @@ impl Group {
     }
 
     /// Stops a member within its budget; false if it has vanished.
-    fn stop_member(&self, parent: &Head, at: usize, by: &mut Worker) -> bool {
+    fn stop_member(&self, parent: &Head, at: usize, reason: StopReason, by: &mut Worker) -> bool {
         let member = {
             let mut book = parent.children.lock();
             book.get_mut(self.members[at]).map(|child| (child.cell.clone(), child.shutdown))
         };
         let Some((cell, budget)) = member else { return false };
-        order_stop(&cell, self.stop_reason(at), budget, Some(by));
+        order_stop(&cell, reason, budget, Some(by));
         true
     }
 
-    /// Is true if this member is never restarted, only stopped.
-    fn is_temporary(&self, parent: &Head, at: usize) -> bool {
+    /// Gives the reason with which this member is stopped; nothing if it is restarted. A temporary one is never restarted.
+    fn ends(&self, parent: &Head, at: usize) -> Option<StopReason> {
+        let member = self.members[at];
+        if let Some((_, reason)) = self.stopping.iter().find(|(stopped, _)| *stopped == member) {
+            return Some(*reason);
+        }
         let mut book = parent.children.lock();
-        book.get_mut(self.members[at]).is_some_and(|child| child.restart_type == RestartType::Temporary)
+        let temporary = book.get_mut(member).is_some_and(|c| c.restart_type == RestartType::Temporary);
+        temporary.then(|| match member == self.failed {
+            true => StopReason::failed(self.report.kind),
+            false => StopReason::Stopped,
+        })
     }
 
     fn report_for(&self, at: usize) -> Report {
@@ -356,14 +387,6 @@ impl Group {
             report.kind = FailureKind::Sibling;
         }
         report
-    }
-
-    fn stop_reason(&self, at: usize) -> StopReason {
-        if self.members[at] == self.failed {
-            StopReason::failed(self.report.kind)
-        } else {
-            StopReason::Stopped
-        }
     }
 
     /// Disarms the timer of the delay, if it runs.
@@ -375,14 +398,17 @@ impl Group {
 
     fn wait(&mut self, parent: &Head, me: &Arc<dyn AnyCell>) {
         let (me, id) = (me.clone(), self.id);
-        if self.delay_ns == 0 {
+        let now = parent.shared.now();
+        let own = now + std::time::Duration::from_nanos(self.delay_ns);
+        let due = self.not_before.map_or(own, |earlier| earlier.max(own));
+        if due == now {
             signal(&me, Signal::BackoffOver(id), None);
             return;
         }
+        self.not_before = Some(due);
         for member in &self.members {
-            parent.shared.record(*member, EventKind::BackoffBegan { delay_ns: self.delay_ns });
+            parent.shared.record(*member, EventKind::BackoffBegan { delay_ns: nanos(due - now) });
         }
-        let due = parent.shared.now() + std::time::Duration::from_nanos(self.delay_ns);
         let over = move || signal(&me, Signal::BackoffOver(id), None);
         self.alarm = parent.shared.dispatcher.set_timer(due, Due::Call(Box::new(over)));
     }
