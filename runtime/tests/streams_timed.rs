@@ -473,7 +473,8 @@ fn map_async_partitioned_runs_one_request_per_key_and_others_overtake() {
 
 /// The model of `conflate` and `batch` in front of a ring of one and a consumer that takes `work` ms: what it gets, when.
 fn summaries(arrivals: &[u64], max: usize, work: u64) -> Vec<(u64, Vec<i64>)> {
-    let (mut got, mut waiting): (Vec<(u64, Vec<i64>)>, Vec<Vec<i64>>) = (Vec::new(), Vec::new());
+    let mut got: Vec<(u64, Vec<i64>)> = Vec::new();
+    let mut waiting: Vec<Vec<i64>> = Vec::new();
     let (mut ring, mut free): (Option<Vec<i64>>, u64) = (None, 0);
     let (mut next, mut now) = (0, 0);
     loop {

@@ -66,7 +66,6 @@ pub use materialize::{RunError, RunOptions};
 pub use ops::feed::{Feed, FeedError, Offered};
 pub use ops::job::Job;
 pub use ops::map_async_partitioned::Order;
-pub use ops::map_async::Job;
 pub use ops::supervised::Decision;
 pub use ops::throttle::{Rate, ThrottleMode};
 pub use ops::worked::Time;
