@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use common::hush_planned_panics;
 use footlights::actor::{Actor, Context, Failure, Props};
+use footlights::mailbox::{Mailbox, OverflowStrategy};
 use footlights::observe::EventKind;
 use footlights::pattern::{AskError, Reply};
 use footlights::routing::{Refill, Router, RouterRef};
@@ -288,4 +289,50 @@ fn a_question_that_is_told_goes_to_one() {
             assert_eq!(system.ledger().handled, before + 2, "the carrier and one routee");
         }
     });
+}
+
+/// Works a while for each message, and answers those that ask.
+struct Busy;
+
+enum Job {
+    Work,
+    Ask(Reply<u32>),
+}
+
+impl Actor for Busy {
+    type Msg = Job;
+
+    fn receive(&mut self, cx: &mut Context<'_, Self>, job: Job) -> Result<(), Failure> {
+        match job {
+            Job::Work => cx.work(Duration::from_millis(50)),
+            Job::Ask(reply) => {
+                reply.send(1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Asks a busy routee with a full mailbox, directly and through a router.
+fn ask_the_busy(overflow: OverflowStrategy) -> [Result<u32, AskError>; 2] {
+    let system = ActorSystem::builder("busy").stepper().build().expect("good settings");
+    let props = Props::new(|| Busy).mailbox(Mailbox::bounded(1, overflow));
+    let busy = system.spawn("busy", props).expect("a free name");
+    let router = Router::round_robin().group([busy.clone()]);
+    let router = system.spawn_router("router", router).expect("a free name");
+    system.run_until_quiet(1_000);
+    busy.tell(Job::Work);
+    let direct = system.block_on(busy.ask(Job::Ask, Duration::from_secs(1)));
+    busy.tell(Job::Work);
+    let routed = system.block_on(router.ask(Job::Ask, Duration::from_secs(1)));
+    system.run_until_quiet(1_000);
+    assert!(system.ledger().balanced());
+    assert_eq!(system.snapshot().asks.pending, 0);
+    [direct, routed]
+}
+
+#[test]
+fn an_ask_through_a_router_meets_a_full_mailbox_as_any_ask_does() {
+    assert_eq!(ask_the_busy(OverflowStrategy::Backpressure), [Ok(1), Ok(1)]);
+    assert_eq!(ask_the_busy(OverflowStrategy::DropNew), [Err(AskError::Full), Err(AskError::Full)]);
 }

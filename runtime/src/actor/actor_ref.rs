@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::cell::{AnyCell, Cell, MESSAGE_DROP, signal};
 use super::doors::{Door, Refusal};
 use super::failure::catch;
+use super::line::Asking;
 use super::outbox::Outbox;
 use super::signal::Signal;
 use crate::dispatch::Worker;
@@ -50,17 +51,19 @@ pub trait Tell<M> {
 pub struct Via<'a> {
     pub(crate) worker: Option<&'a mut Worker>,
     outbox: Option<&'a mut Outbox>,
+    /// Whoever asks, if the message is a question: it may wait in line for room.
+    pub(crate) asking: Option<Arc<dyn Asking>>,
 }
 
 impl<'a> Via<'a> {
     /// From a worker, if it is one, without regard to a sender's outbox.
     pub(crate) fn by(worker: Option<&'a mut Worker>) -> Self {
-        Via { worker, outbox: None }
+        Via { worker, outbox: None, asking: None }
     }
 
     /// From a running handler: what it has waiting for a target goes first.
     pub(crate) fn handler(worker: &'a mut Worker, outbox: &'a mut Outbox) -> Self {
-        Via { worker: Some(worker), outbox: Some(outbox) }
+        Via { worker: Some(worker), outbox: Some(outbox), asking: None }
     }
 
     /// Is true if something of the sender's waits for a target: what comes later must queue behind it.
@@ -68,9 +71,15 @@ impl<'a> Via<'a> {
         self.outbox.as_ref().is_some_and(|outbox| outbox.holds_for(target))
     }
 
+    /// Carries a question of this asker.
+    pub(crate) fn asking(self, asking: Arc<dyn Asking>) -> Self {
+        Via { asking: Some(asking), ..self }
+    }
+
     /// Lends the way for one of several messages.
     pub(crate) fn reborrow(&mut self) -> Via<'_> {
-        Via { worker: self.worker.as_deref_mut(), outbox: self.outbox.as_deref_mut() }
+        let asking = self.asking.clone();
+        Via { worker: self.worker.as_deref_mut(), outbox: self.outbox.as_deref_mut(), asking }
     }
 }
 

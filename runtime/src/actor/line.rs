@@ -97,6 +97,8 @@ impl<M: Send + 'static> Cell<M> {
 /// Who is told that the message of an ask waits in line for room.
 pub(crate) trait Asking: Send + Sync {
     fn waits(&self, line: Arc<dyn Line>, ticket: Ticket);
+    /// The mailbox is full, and its policy lets nobody wait.
+    fn found_full(self: Arc<Self>);
 }
 
 /// A mailbox in whose line a message waits.

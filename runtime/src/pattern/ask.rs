@@ -283,6 +283,10 @@ impl<R: Send + 'static> Asking for Slot<R> {
         drop(state);
         self.let_go(Ties { patience, line: Some((line, ticket)), ..Ties::default() });
     }
+
+    fn found_full(self: Arc<Self>) {
+        self.settle_visibly(Err(AskError::Full));
+    }
 }
 
 impl<R: Send + 'static> Endless for Slot<R> {

@@ -91,7 +91,7 @@ impl<M: Send + 'static, R: Send + 'static> Gather<M, R> {
         let left = self.deadline.map_or(Duration::MAX, |deadline| deadline - now);
         let slot = match &member.target {
             Target::Actor(actor) => begin(actor, |reply| (self.make)(reply), left, sink),
-            Target::Router(router) => ask_by(router, self.make.clone(), left, sink),
+            Target::Router(router) => ask_by(router, self.make.clone(), left, sink, Via::default()),
         };
         slot.answer()
     }
@@ -144,13 +144,14 @@ fn ask_by<M: Send + 'static, R: Send + 'static>(
     make: Make<M, R>,
     timeout: Duration,
     sink: Sink<R>,
+    via: Via<'_>,
 ) -> Arc<Slot<R>> {
     let kind = &router.table.chooser.kind;
     let owner: Arc<dyn AnyCell> = router.actor.0.clone();
     let every = match kind.logic {
         Logic::ScatterGatherFirst | Logic::Broadcast => None,
         Logic::TailChopping => Some(kind.every),
-        _ => return ask_one(router, make, open(&owner, timeout, sink)),
+        _ => return ask_one(router, make, open(&owner, timeout, sink), via),
     };
     let limit = timeout.min(kind.within);
     let deadline = (limit != Duration::MAX).then(|| owner.head().shared.now() + limit);
@@ -164,9 +165,10 @@ fn ask_one<M: Send + 'static, R: Send + 'static>(
     router: &RouterRef<M>,
     make: Make<M, R>,
     slot: Arc<Slot<R>>,
+    via: Via<'_>,
 ) -> Arc<Slot<R>> {
     let message = make(slot.reply());
-    if let Err(message) = router.table.route_or_hold(message, Via::default()) {
+    if let Err(message) = router.table.route_or_hold(message, via.asking(slot.clone())) {
         slot.settle_visibly(Err(AskError::Dead));
         router.table.discard(message);
     }
@@ -233,7 +235,7 @@ impl<M: Send + 'static> RouterRef<M> {
         make: impl Fn(Reply<R>) -> M + Send + Sync + 'static,
         timeout: Duration,
     ) -> Ask<R> {
-        ask_by(self, Arc::new(make), timeout, Sink::Future(None)).answer()
+        ask_by(self, Arc::new(make), timeout, Sink::Future(None), Via::default()).answer()
     }
 }
 
@@ -258,6 +260,6 @@ impl<A: Actor> Context<'_, A> {
                 cell.head.record(EventKind::HookFailed { hook: "map of an answer", text });
             }
         };
-        ask_by(router, Arc::new(make), timeout, Sink::Call(Box::new(call)));
+        ask_by(router, Arc::new(make), timeout, Sink::Call(Box::new(call)), self.via());
     }
 }

@@ -104,6 +104,17 @@ impl<M: Send + 'static> Member<M> {
                 actor.tell_via(message, via);
                 Ok(())
             }
+            Target::Actor(actor) if let Some(asking) = via.asking.take() => {
+                match actor.0.send_ask(message, asking.clone()) {
+                    Ok(()) => Ok(()),
+                    Err(Refusal::Closed(back)) => Err(back),
+                    Err(Refusal::Full(question)) => {
+                        asking.found_full();
+                        actor.0.head.discard("drop of a question", question);
+                        Ok(())
+                    }
+                }
+            }
             Target::Actor(actor) => {
                 actor
                     .0
