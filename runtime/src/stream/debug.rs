@@ -69,4 +69,9 @@ named! {
     [U, F] super::dsl::source::ThenPlan<U, F>, "ThenPlan";
     [U] super::dsl::source::BoundaryPlan<U>, "BoundaryPlan";
     [P] super::dsl::source::Source<P>, "Source";
+    [] super::ops::kill_switch::KillSwitch, "KillSwitch";
+    [A] super::ops::kill_switch::Killable<A>, "Killable";
+    [] super::ops::valve::Valve, "Valve";
+    [A] super::ops::valve::Gate<A>, "Gate";
+    [A] super::ops::watch_termination::Watched<A>, "Watched";
 }

@@ -68,3 +68,7 @@ pub use ops::worked::Time;
 pub use params::{ParamError, ParamKind, ParamSchema, Params};
 pub use signal::{Cause, DropReason, End, OverflowStrategy, StreamError};
 pub use value::Value;
+
+pub use dsl::ControlOperators;
+pub use ops::kill_switch::KillSwitch;
+pub use ops::valve::Valve;

@@ -56,11 +56,11 @@ fn emits<C, J>(junction: J) -> (J, std::marker::PhantomData<fn() -> C>) {
 
 /// The plan of a source with a sink split off.
 #[derive(Clone)]
-struct Split<U, S, F> {
-    up: U,
-    sink: S,
-    name: &'static str,
-    make: F,
+pub(super) struct Split<U, S, F> {
+    pub(super) up: U,
+    pub(super) sink: S,
+    pub(super) name: &'static str,
+    pub(super) make: F,
 }
 
 impl<U, S, J, F> Plan for Split<U, S, F>

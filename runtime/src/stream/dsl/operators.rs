@@ -32,7 +32,7 @@ pub trait Factory: Clone + Send + Sync + 'static {
 }
 
 #[derive(Clone)]
-struct Make<F>(&'static str, F);
+pub(in crate::stream) struct Make<F>(pub(in crate::stream) &'static str, pub(in crate::stream) F);
 
 impl<F, K> Factory for Make<F>
 where

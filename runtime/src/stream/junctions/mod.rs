@@ -11,6 +11,9 @@ pub mod unzip;
 pub mod zip;
 pub mod zip_n;
 
+pub mod partition_result;
+pub mod wire_tap;
+
 pub use balance::Balance;
 pub use broadcast::Broadcast;
 pub use concat::Concat;
@@ -20,3 +23,6 @@ pub use partition::Partition;
 pub use unzip::Unzip;
 pub use zip::ZipWith;
 pub use zip_n::ZipN;
+
+pub use partition_result::PartitionResult;
+pub use wire_tap::WireTap;

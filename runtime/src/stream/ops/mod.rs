@@ -19,3 +19,7 @@ pub mod throttle;
 pub mod tick;
 pub mod timed_request;
 pub mod worked;
+
+pub mod kill_switch;
+pub mod valve;
+pub mod watch_termination;

@@ -6,7 +6,7 @@ use super::{Live::No, OpSchema, Role, choice, flag, int, op};
 use crate::stream::blueprint::{Builder, Outlet};
 use crate::stream::graph::EdgeId;
 use crate::stream::graph::junction::{Inputs, Junction};
-use crate::stream::junctions::{Balance, Broadcast, Concat, Interleave, Merge, Partition, ZipN};
+use crate::stream::junctions::{Balance, Broadcast, Concat, Interleave, Merge, Partition, WireTap, ZipN};
 use crate::stream::params::Settings;
 use crate::stream::value::Value;
 
@@ -49,6 +49,12 @@ pub(super) const OPERATORS: &[OpSchema] = &[
         &[flag("wait_for_all", false, "begins when all outputs have asked")],
     ),
     op("partition", Role::FanOut, "Emits each number on the output number modulo the outputs.", &[]),
+    op(
+        "wire_tap",
+        Role::FanOut,
+        "Emits every element on the first output, and on the others if they happen to ask.",
+        &[],
+    ),
 ];
 
 /// Adds a junction with so many inputs and outputs.
@@ -84,6 +90,7 @@ pub(crate) fn junction(
             let waits = set.value("wait_for_all") == Value::Bool(true);
             add_junction(b, name, if waits { balance.wait_for_all() } else { balance }, ports)
         }
+        "wire_tap" => add_junction(b, name, WireTap::<Value>::new(), ports),
         _ => {
             let outputs = ports.1.max(1) as u64;
             let choose = move |x: &Value| (x.as_int().unwrap_or(0).unsigned_abs() % outputs) as usize;

@@ -4,6 +4,7 @@
 //! attribute `work`: what one element costs, as CPU time (`work_ms`) or as a blocking call (`block_ms`).
 
 mod basics;
+mod control;
 mod junctions;
 
 use std::sync::Arc;
@@ -126,7 +127,7 @@ pub fn operators() -> impl Iterator<Item = &'static OpSchema> {
     GROUPS.iter().copied().flatten()
 }
 
-const GROUPS: [&[OpSchema]; 2] = [basics::OPERATORS, junctions::OPERATORS];
+const GROUPS: &[&[OpSchema]] = &[basics::OPERATORS, junctions::OPERATORS, control::OPERATORS];
 
 /// Makes the stage of a linear operator; a sink takes the completer of its result.
 pub(crate) fn cell(
@@ -136,7 +137,7 @@ pub(crate) fn cell(
     set: &Settings,
     done: &mut Option<Completer<Value>>,
 ) -> Option<Box<dyn DynCell>> {
-    basics::cell(b, name, op, set, done)
+    basics::cell(b, name, op, set, done).or_else(|| control::cell(b, name, op, set))
 }
 
 /// Wraps a kernel in the attribute `work`, if its operator has it.
