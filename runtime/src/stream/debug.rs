@@ -74,4 +74,10 @@ named! {
     [] super::ops::valve::Valve, "Valve";
     [A] super::ops::valve::Gate<A>, "Gate";
     [A] super::ops::watch_termination::Watched<A>, "Watched";
+    [T] super::hub::broadcast_hub::BroadcastHub<T>, "BroadcastHub";
+    [T] super::hub::broadcast_hub::HubSink<T>, "HubSink";
+    [T] super::hub::broadcast_hub::HubSource<T>, "HubSource";
+    [T] super::hub::merge_hub::MergeHub<T>, "MergeHub";
+    [T] super::hub::merge_hub::MergeSource<T>, "MergeSource";
+    [T] super::hub::merge_hub::MergeSink<T>, "MergeSink";
 }

@@ -50,6 +50,8 @@ pub enum StreamError {
         /// The output it named, counted from 0.
         port: usize,
     },
+    /// The hub that the stream had joined was dropped before its end.
+    HubGone,
     /// The stream was aborted with this text.
     Killed(Arc<str>),
     /// The host or the system was gone before the stream ended.
@@ -67,6 +69,7 @@ impl fmt::Display for StreamError {
             StreamError::RateExceeded { node } => write!(f, "element above the rate of {node}"),
             StreamError::WrongType { node, expected } => write!(f, "{node} takes {expected}"),
             StreamError::OutOfRange { node, port } => write!(f, "{node} has no output {port}"),
+            StreamError::HubGone => write!(f, "the hub was gone before its end"),
             StreamError::Killed(text) => write!(f, "stream aborted: {text}"),
             StreamError::Abrupt => write!(f, "the host ended before the stream"),
         }

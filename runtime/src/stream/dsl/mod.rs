@@ -5,6 +5,7 @@
 
 mod controls;
 pub(super) mod flow;
+mod hubs;
 mod joins;
 mod operators;
 pub(super) mod sink;

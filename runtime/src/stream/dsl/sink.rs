@@ -25,7 +25,7 @@ pub trait SinkPlan: Clone + Send + Sync + 'static {
 }
 
 #[derive(Clone)]
-struct Make<F>(&'static str, F);
+pub(super) struct Make<F>(pub(super) &'static str, pub(super) F);
 
 impl<F, K, M> SinkPlan for Make<F>
 where

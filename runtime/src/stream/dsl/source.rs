@@ -28,7 +28,7 @@ pub trait Plan: Clone + Send + Sync + 'static {
 
 /// The plan of a source kernel.
 #[derive(Clone)]
-pub struct SourcePlan<F>(F, &'static str);
+pub struct SourcePlan<F>(pub(super) F, pub(super) &'static str);
 
 impl<F, K> Plan for SourcePlan<F>
 where
