@@ -271,6 +271,26 @@ fn a_wire_tap_never_holds_the_main_way_and_what_it_loses_is_counted() {
 }
 
 #[test]
+fn a_drawn_tap_is_the_same() {
+    let none = Params::new;
+    let drawing = footlights::stream::Drawing::new()
+        .op("numbers", "range", Params::from([("count".to_string(), Value::from(50))]))
+        .op("tap", "wire_tap", none())
+        .op("main", "ignore", none())
+        .op("side", "ignore", none())
+        .wire("numbers", "tap")
+        .wire("tap", "main")
+        .wire("tap", "side");
+    for seed in 0..FUZZ {
+        let (built, results) = drawing.build(seed).unwrap();
+        let end = run(built.fuzzed(seed), 1);
+        let count = |at: usize| results[at].1.take().unwrap().unwrap().as_int().unwrap() as u64;
+        let lost = end.stage("tap").unwrap().counts.dropped.of(DropReason::NoDemand);
+        assert_eq!((count(0), count(1) + lost), (50, 50));
+    }
+}
+
+#[test]
 fn a_tap_that_leaves_is_forgotten_and_a_main_way_that_has_enough_completes_it() {
     for seed in 0..FUZZ {
         let seen = Arc::new(AtomicU64::new(0));

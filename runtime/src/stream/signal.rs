@@ -50,6 +50,13 @@ pub enum StreamError {
         /// The output it named, counted from 0.
         port: usize,
     },
+    /// The inputs of a merge by number had a gap, or a number twice.
+    SequenceGap {
+        /// The stage.
+        node: Arc<str>,
+        /// The number that was due.
+        expected: u64,
+    },
     /// The hub that the stream had joined was dropped before its end.
     HubGone,
     /// The stream was aborted with this text.
@@ -69,6 +76,9 @@ impl fmt::Display for StreamError {
             StreamError::RateExceeded { node } => write!(f, "element above the rate of {node}"),
             StreamError::WrongType { node, expected } => write!(f, "{node} takes {expected}"),
             StreamError::OutOfRange { node, port } => write!(f, "{node} has no output {port}"),
+            StreamError::SequenceGap { node, expected } => {
+                write!(f, "no input of {node} has number {expected}")
+            }
             StreamError::HubGone => write!(f, "the hub was gone before its end"),
             StreamError::Killed(text) => write!(f, "stream aborted: {text}"),
             StreamError::Abrupt => write!(f, "the host ended before the stream"),

@@ -11,6 +11,12 @@ pub mod unzip;
 pub mod zip;
 pub mod zip_n;
 
+pub mod latest;
+pub mod merge_latest;
+pub mod merge_prioritized;
+pub mod merge_sequence;
+pub mod merge_sorted;
+pub mod or_else;
 pub mod partition_result;
 pub mod wire_tap;
 
@@ -24,5 +30,11 @@ pub use unzip::Unzip;
 pub use zip::ZipWith;
 pub use zip_n::ZipN;
 
+pub use latest::{WithLatest, ZipLatest};
+pub use merge_latest::MergeLatest;
+pub use merge_prioritized::MergePrioritized;
+pub use merge_sequence::MergeSequence;
+pub use merge_sorted::MergeSorted;
+pub use or_else::OrElse;
 pub use partition_result::PartitionResult;
 pub use wire_tap::WireTap;
