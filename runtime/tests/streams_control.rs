@@ -15,7 +15,7 @@ use footlights::time::Instant;
 
 mod common;
 
-use common::graphs::{Cut, FUZZ, MS, all, every_way, run, sink, sources};
+use common::graphs::{Cut, FUZZ, MS, all, every_way, run, sink, source};
 
 const NONE: [i64; 0] = [];
 
@@ -33,7 +33,7 @@ fn a_switch_that_is_not_thrown_changes_nothing_and_one_that_was_ends_later_strea
     every_way(
         |g, cut| {
             let (into, out) = g.flow("switch", Flow::of::<i64>().kill_switch(switch.clone()));
-            sources(g, cut, &[0..50], vec![into]);
+            source(g, cut, 0..50, into);
             sink(g, cut, "all", out)
         },
         |done, way| assert_eq!(all(&done), (0..50).collect::<Vec<_>>(), "{way}"),
@@ -51,7 +51,7 @@ fn a_switch_that_is_not_thrown_changes_nothing_and_one_that_was_ends_later_strea
         every_way(
             |g, cut| {
                 let (into, out) = g.flow("switch", Flow::of::<i64>().kill_switch(switch.clone()));
-                sources(g, cut, &[0..50], vec![into]);
+                source(g, cut, 0..50, into);
                 sink(g, cut, "all", out)
             },
             |done, way| {
@@ -116,7 +116,7 @@ fn an_open_valve_changes_nothing_and_a_closed_one_holds_what_was_under_way() {
     every_way(
         |g, cut| {
             let (into, out) = g.flow("valve", Flow::of::<i64>().valve(valve.clone()));
-            sources(g, cut, &[0..50], vec![into]);
+            source(g, cut, 0..50, into);
             sink(g, cut, "all", out)
         },
         |done, way| assert_eq!(all(&done), (0..50).collect::<Vec<_>>(), "{way}"),
@@ -239,7 +239,7 @@ fn a_wire_tap_never_holds_the_main_way_and_what_it_loses_is_counted() {
     every_way(
         |g, cut| {
             let (into, outs) = g.fan_out("tap", 2, WireTap::new());
-            sources(g, cut, &[0..60], vec![into]);
+            source(g, cut, 0..60, into);
             let mut outs = outs.into_iter();
             let main = sink(g, cut, "main", outs.next().expect("an output"));
             (main, sink(g, cut, "side", outs.next().expect("an output")))
@@ -254,7 +254,7 @@ fn a_wire_tap_never_holds_the_main_way_and_what_it_loses_is_counted() {
     let valve = Valve::closed();
     let graph = Graph::new(|g| {
         let (into, outs) = g.fan_out("tap", 2, WireTap::new());
-        sources(g, Cut(None), &[0..60], vec![into]);
+        source(g, Cut(None), 0..60, into);
         let mut outs = outs.into_iter();
         let main = sink(g, Cut(None), "main", outs.next().expect("an output"));
         let (gate, behind) = g.flow("gate", Flow::of::<i64>().valve(valve.clone()));
@@ -311,7 +311,7 @@ fn a_tap_that_leaves_is_forgotten_and_a_main_way_that_has_enough_completes_it() 
     every_way(
         |g, cut| {
             let (into, outs) = g.fan_out("tap", 2, WireTap::new());
-            sources(g, cut, &[0..60], vec![into]);
+            source(g, cut, 0..60, into);
             let mut outs = outs.into_iter();
             let main = sink(g, cut, "main", outs.next().expect("an output"));
             let (taken, rest) = g.flow("take", Flow::of::<i64>().take(0));

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 mod common;
 
-use common::graphs::{Cut, FUZZ, MS, all, every_way, run, sink, sorted, sources};
+use common::graphs::{Cut, FUZZ, MS, all, every_way, run, sink, sorted, source, sources};
 
 #[test]
 fn merge_hands_on_every_element_and_keeps_the_order_of_each_input() {
@@ -120,7 +120,7 @@ fn broadcast_gives_all_to_each_and_goes_on_without_who_left() {
     every_way(
         |g, cut| {
             let (port, outs) = g.fan_out("split", 3, Broadcast::new());
-            sources(g, cut, &[0..100], vec![port]);
+            source(g, cut, 0..100, port);
             let mut outs = outs.into_iter();
             let mut dones = Vec::new();
             for (i, n) in [1000u64, 5, 50].into_iter().enumerate() {
@@ -143,7 +143,7 @@ fn balance_gives_each_element_to_one_output_and_partition_to_the_chosen_one() {
     every_way(
         |g, cut| {
             let (port, outs) = g.fan_out("balance", 3, Balance::new());
-            sources(g, cut, &[0..90], vec![port]);
+            source(g, cut, 0..90, port);
             let outs = outs.into_iter().enumerate();
             outs.map(|(i, out)| sink(g, cut, &format!("sink{i}"), out)).collect::<Vec<_>>()
         },
@@ -156,7 +156,7 @@ fn balance_gives_each_element_to_one_output_and_partition_to_the_chosen_one() {
     every_way(
         |g, cut| {
             let (port, outs) = g.fan_out("partition", 3, Partition::new(|n: &i64| (*n % 3) as usize));
-            sources(g, cut, &[0..90], vec![port]);
+            source(g, cut, 0..90, port);
             let outs = outs.into_iter().enumerate();
             outs.map(|(i, out)| sink(g, cut, &format!("sink{i}"), out)).collect::<Vec<_>>()
         },
@@ -173,7 +173,7 @@ fn unzip_splits_and_a_diamond_joins_again() {
     every_way(
         |g, cut| {
             let (port, left, right) = g.two_out("unzip", Unzip::new(|n: i64| (n, n * 10)));
-            sources(g, cut, &[0..50], vec![port]);
+            source(g, cut, 0..50, port);
             let (first, second, out) = g.two_in("zip", ZipWith::new(|a: i64, b: i64| a + b));
             cut.wire(g, left, first);
             cut.wire(g, right, second);
@@ -215,7 +215,7 @@ fn a_failure_reaches_every_sink_and_every_source() {
 fn an_element_for_no_output_fails_the_partition() {
     let graph = Graph::new(|g| {
         let (port, outs) = g.fan_out("partition", 2, Partition::new(|n: &i64| *n as usize));
-        sources(g, Cut(None), &[0..5], vec![port]);
+        source(g, Cut(None), 0..5, port);
         let outs = outs.into_iter().enumerate();
         outs.map(|(i, out)| sink(g, Cut(None), &format!("sink{i}"), out)).collect::<Vec<_>>()
     });
@@ -306,7 +306,7 @@ fn e15_e16_e17_lanes_that_are_fused_add_up_and_lanes_behind_boundaries_run_besid
     let broadcast = |asynchronous| {
         Graph::new(move |g: &mut GraphBuilder| {
             let (port, outs) = g.fan_out("split", 4, Broadcast::new());
-            sources(g, Cut(None), &[0..1000], vec![port]);
+            source(g, Cut(None), 0..1000, port);
             lanes(g, outs, asynchronous)
         })
     };
@@ -316,7 +316,7 @@ fn e15_e16_e17_lanes_that_are_fused_add_up_and_lanes_behind_boundaries_run_besid
     assert_eq!((cut, done.take()), (MS * 10_000, Some(Ok(4000))));
     let partition = Graph::new(|g: &mut GraphBuilder| {
         let (port, outs) = g.fan_out("split", 4, Partition::new(|n: &i64| (*n % 4) as usize));
-        sources(g, Cut(None), &[0..1000], vec![port]);
+        source(g, Cut(None), 0..1000, port);
         lanes(g, outs, true)
     });
     let (quarter, done) = takes(&partition, 4);

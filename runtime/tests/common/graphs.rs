@@ -89,6 +89,11 @@ pub(crate) fn sources(
     }
 }
 
+/// Wires one source of these numbers.
+pub(crate) fn source(g: &mut GraphBuilder, cut: Cut, range: std::ops::Range<i64>, into: InPort<i64>) {
+    sources(g, cut, std::slice::from_ref(&range), vec![into]);
+}
+
 pub(crate) fn sink(g: &mut GraphBuilder, cut: Cut, name: &str, from: OutPort<i64>) -> Numbers {
     let (port, done) = g.sink(name, Sink::to_vec(10_000));
     cut.wire(g, from, port);
