@@ -311,3 +311,27 @@ fn a_failed_input_fails_each_of_them_with_its_error() {
         OrElse::new()
     );
 }
+
+#[test]
+fn they_mean_the_same_on_every_dispatcher() {
+    let numbers = |range: Range<i64>| Source::range(range).async_boundary_of(4);
+    on_each_dispatcher(|system| {
+        let weighed = numbers(0..100).merge_prioritized(numbers(100..200), [3, 1]).to(Sink::to_vec(1_000));
+        let second = numbers(0..0).or_else(numbers(5..50)).to(Sink::to_vec(1_000));
+        let with = numbers(0..100).with_latest_from(numbers(0..9), |a, _| a).to(Sink::to_vec(1_000));
+        let zipped =
+            numbers(0..50).zip_latest_with(numbers(0..50), |a, b| vec![*a, *b]).to(Sink::to_vec(1_000));
+        assert_eq!(system.block_on(weighed.run(system).unwrap().0).map(sorted), Ok((0..200).collect()));
+        assert_eq!(system.block_on(second.run(system).unwrap().0), Ok((5..50).collect()));
+        assert_eq!(system.block_on(with.run(system).unwrap().0), Ok((0..100).collect()));
+        assert!(is_walk(&system.block_on(zipped.run(system).unwrap().0).unwrap()));
+        let restored = Graph::new(|g| {
+            let (port, outs) = g.fan_out("part", 3, Partition::new(|n: &i64| (*n % 7 % 3) as usize));
+            source(g, Cut(Some(2)), 0..200, port);
+            let (ins, out) = g.fan_in("merge", 3, MergeSequence::new(|n: &i64| *n as u64));
+            outs.into_iter().zip(ins).for_each(|(from, into)| g.wire_async(from, into, 2));
+            sink(g, Cut(Some(2)), "all", out)
+        });
+        assert_eq!(system.block_on(restored.run(system).unwrap().0), Ok((0..200).collect()));
+    });
+}
