@@ -5,99 +5,14 @@ use footlights::stream::junctions::{
     Balance, Broadcast, Concat, Interleave, Merge, Partition, Unzip, ZipWith,
 };
 use footlights::stream::{
-    Built, Done, Flow, Graph, GraphBuilder, GraphError, InPort, LocalRun, Operators, OutPort,
-    OverflowStrategy, Sink, Source, StreamError, StreamSnapshot, Time,
+    Done, Flow, Graph, GraphBuilder, GraphError, InPort, LocalRun, Operators, OutPort, OverflowStrategy,
+    Sink, Source, StreamError, Time,
 };
 use std::time::Duration;
 
-const FUZZ: u64 = 200;
-const MS: Duration = Duration::from_millis(1);
+mod common;
 
-/// Wires as one island, or with a boundary of so many elements on each wire.
-#[derive(Clone, Copy, Debug)]
-struct Cut(Option<usize>);
-
-impl Cut {
-    fn wire<T: Send + 'static>(self, g: &mut GraphBuilder, from: OutPort<T>, into: InPort<T>) {
-        match self.0 {
-            None => g.wire(from, into),
-            Some(capacity) => g.wire_async(from, into, capacity),
-        }
-    }
-}
-
-fn check(snapshot: &StreamSnapshot) {
-    for stage in snapshot.stages.iter().filter(|s| s.counted) {
-        assert!(stage.counts.balanced(), "{}: {:?}", stage.name, stage.counts);
-        assert!(stage.counts.held <= 1, "{} holds {}", stage.name, stage.counts.held);
-    }
-    for edge in &snapshot.edges {
-        assert!(edge.high_water <= edge.capacity, "{edge:?} held more than it may");
-        assert_eq!(edge.pushed, edge.taken + edge.fill + edge.dropped, "{edge:?}");
-    }
-}
-
-fn run(built: Built, workers: usize) -> StreamSnapshot {
-    let mut run = LocalRun::new(built, workers);
-    let mut steps = 0;
-    while run.step() {
-        steps += 1;
-        assert!(steps < 1_000_000, "it does not come to rest");
-        if steps < 500 {
-            check(&run.snapshot());
-        }
-    }
-    let end = run.snapshot();
-    check(&end);
-    assert_eq!(run.pending(), 0, "timers or requests are left");
-    end
-}
-
-/// Runs a graph in all ways and hands each outcome to `judge`.
-fn every_way<M>(graph: impl Fn(&mut GraphBuilder, Cut) -> M, judge: impl Fn(M, &str)) {
-    for cut in [Cut(None), Cut(Some(1)), Cut(Some(16))] {
-        let graph = Graph::new(|g| graph(g, cut));
-        for workers in [1, 2, 4] {
-            let (built, mat) = graph.build(1).expect("a whole graph");
-            run(built, workers);
-            judge(mat, &format!("{cut:?}, {workers} workers"));
-        }
-        for seed in 0..FUZZ {
-            let (built, mat) = graph.build(1).expect("a whole graph");
-            run(built.fuzzed(seed), 2);
-            judge(mat, &format!("{cut:?}, fuzzed by {seed}"));
-        }
-    }
-}
-
-type Numbers = Done<Vec<i64>>;
-
-fn all(done: &Numbers) -> Vec<i64> {
-    done.take().expect("it has ended").expect("it has not failed")
-}
-
-fn sorted(mut numbers: Vec<i64>) -> Vec<i64> {
-    numbers.sort_unstable();
-    numbers
-}
-
-fn sources(g: &mut GraphBuilder, cut: Cut, ranges: &[std::ops::Range<i64>], into: Vec<InPort<i64>>) {
-    for (i, (range, port)) in ranges.iter().zip(into).enumerate() {
-        let source = g.source(&format!("source{i}"), Source::range(range.clone()));
-        cut.wire(g, source, port);
-    }
-}
-
-fn source(g: &mut GraphBuilder, cut: Cut, range: std::ops::Range<i64>, into: InPort<i64>) {
-    let source = g.source("source", Source::range(range));
-    cut.wire(g, source, into);
-}
-
-fn sink(g: &mut GraphBuilder, cut: Cut, name: &str, from: OutPort<i64>) -> Numbers {
-    let (port, done) = g.sink(name, Sink::to_vec(10_000));
-    cut.wire(g, from, port);
-    done
-}
+use common::graphs::{Cut, FUZZ, MS, all, every_way, run, sink, sorted, source, sources};
 
 #[test]
 fn merge_hands_on_every_element_and_keeps_the_order_of_each_input() {
@@ -415,7 +330,7 @@ fn a_cycle_with_a_way_out_runs_and_ends() {
         |g, cut| {
             let (ins, out) = g.fan_in("enter", 2, Merge::new());
             let mut ins = ins.into_iter();
-            source(g, cut, 1..2, ins.next().expect("an input"));
+            sources(g, cut, std::slice::from_ref(&(1..2)), ins.by_ref().take(1).collect());
             let (double_in, double_out) = g.flow("double", Flow::of::<i64>().map(|n| n * 2));
             let leave = Partition::new(|n: &i64| usize::from(*n >= 100)).eager_cancel();
             let (port, outs) = g.fan_out("leave", 2, leave);

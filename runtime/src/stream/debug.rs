@@ -110,4 +110,15 @@ named! {
     [F: super::dsl::Factory, D] super::ops::supervised::Supervised<F, D>, "Supervised";
     [A] super::dsl::Blank<A>, "Blank";
     [F] super::dsl::Filled<F>, "Filled";
+    [] super::ops::kill_switch::KillSwitch, "KillSwitch";
+    [A] super::ops::kill_switch::Killable<A>, "Killable";
+    [] super::ops::valve::Valve, "Valve";
+    [A] super::ops::valve::Gate<A>, "Gate";
+    [A] super::ops::watch_termination::Watched<A>, "Watched";
+    [T] super::hub::broadcast_hub::BroadcastHub<T>, "BroadcastHub";
+    [T] super::hub::broadcast_hub::HubSink<T>, "HubSink";
+    [T] super::hub::broadcast_hub::HubSource<T>, "HubSource";
+    [T] super::hub::merge_hub::MergeHub<T>, "MergeHub";
+    [T] super::hub::merge_hub::MergeSource<T>, "MergeSource";
+    [T] super::hub::merge_hub::MergeSink<T>, "MergeSink";
 }

@@ -18,7 +18,7 @@ use super::counts::Activity;
 use super::host::{Event, Host};
 use super::kernel::{Park, Run, Sleep};
 use super::pipe::{Bottom, Pipe};
-use super::shared::{Control, Shared};
+use super::shared::{Control, Doorbell, Shared};
 use super::signal::{Cause, StreamError};
 use crate::rng::Rng;
 
@@ -56,13 +56,15 @@ pub(crate) struct PipeIsland<P> {
     runs: u64,
     /// The stage whose kernel has panicked.
     blamed: Arc<OnceLock<Arc<str>>>,
+    door: Doorbell,
 }
 
 impl<P: Pipe> PipeIsland<P> {
     /// Makes the island number `index`.
     pub(crate) fn new(index: usize, pipe: P, shared: Arc<Shared>, seed: Rng) -> Self {
         let (control, blamed) = (Control::Run, Arc::default());
-        PipeIsland { index, pipe, shared, seed, started: false, control, runs: 0, blamed }
+        let door = Doorbell::new(shared.clone(), index);
+        PipeIsland { index, pipe, shared, seed, started: false, control, runs: 0, blamed, door }
     }
 
     fn obey(&mut self, control: Control, run: &mut Run) {
@@ -108,8 +110,8 @@ impl<P: Pipe> Island for PipeIsland<P> {
         if self.pipe.ended().is_some() && self.started {
             return IslandState::Ended;
         }
-        let (seed, blamed) = (self.seed.clone(), self.blamed.clone());
-        let mut run = Run::new(host, &seed, budget, &blamed);
+        let (seed, blamed, door) = (self.seed.clone(), self.blamed.clone(), self.door.clone());
+        let mut run = Run::new(host, &seed, budget, &blamed, &door);
         let activity = self.turn(event, &mut run);
         run.settle();
         self.runs += 1;
@@ -123,11 +125,11 @@ impl<P: Pipe> Island for PipeIsland<P> {
     }
 
     fn fail(&mut self, text: &str, host: &mut dyn Host) {
-        let (seed, blamed) = (self.seed.clone(), self.blamed.clone());
+        let (seed, blamed, door) = (self.seed.clone(), self.blamed.clone(), self.door.clone());
         let node = blamed.get().cloned().unwrap_or_else(|| "unknown".into());
         let error = StreamError::Panic { node, text: text.into() };
         self.shared.leave(self.index, Control::Abort(error.clone()));
-        let mut run = Run::new(host, &seed, 1, &blamed);
+        let mut run = Run::new(host, &seed, 1, &blamed, &door);
         self.pipe.abort(error, &mut run);
         self.shared.report(self.index, Activity::Ended, self.runs, |counts| self.pipe.report(counts));
     }

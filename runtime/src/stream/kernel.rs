@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::counts::Counts;
 use super::graph::edges::Edges;
 use super::host::{Host, Request, RequestKey, TimerKey};
+use super::shared::Doorbell;
 use super::signal::{Cause, DropReason, StreamError};
 use super::value::Value;
 use crate::rng::Rng;
@@ -208,6 +209,8 @@ pub struct Run<'h> {
     pub(crate) edges: Edges,
     /// The stage whose kernel has panicked.
     pub(crate) blamed: &'h OnceLock<Arc<str>>,
+    /// The island, as it is seen from outside.
+    door: &'h Doorbell,
 }
 
 /// Names the stage that is called, if the call unwinds: forget it where the call returns.
@@ -235,9 +238,10 @@ impl<'h> Run<'h> {
         seed: &'h Rng,
         budget: usize,
         blamed: &'h OnceLock<Arc<str>>,
+        door: &'h Doorbell,
     ) -> Self {
         let (left, charge, edges) = (budget.max(1), Charge::default(), Edges::default());
-        Run { host, seed, left, charge, edges, blamed }
+        Run { host, seed, left, charge, edges, blamed, door }
     }
 
     /// Tells the host what was charged. Everything that the run did before is visible by then.
@@ -310,6 +314,11 @@ impl Cx<'_, '_> {
     pub fn waker(&mut self, number: u64) -> Waker {
         self.run.settle();
         self.run.host.waker(RequestKey { stage: self.tag.id, number })
+    }
+
+    /// Gives what wakes this island from outside, for a kernel with [`Caps::external`]; it may be kept.
+    pub(crate) fn doorbell(&self) -> Doorbell {
+        self.run.door.clone()
     }
 
     /// Wakes another island of this stream: at once, for what a ring holds was there before this run charged.

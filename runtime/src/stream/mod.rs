@@ -30,6 +30,7 @@ mod shared;
 
 pub mod cell;
 pub mod graph;
+pub mod hub;
 pub mod interpreter;
 pub mod junctions;
 pub mod ops;
@@ -72,3 +73,8 @@ pub use ops::worked::Time;
 pub use params::{ParamError, ParamKind, ParamSchema, Params};
 pub use signal::{Cause, DropReason, End, OverflowStrategy, StreamError, TimeoutKind};
 pub use value::Value;
+
+pub use dsl::ControlOperators;
+pub use hub::{BroadcastHub, HubSettings, MergeHub, WhenEmpty};
+pub use ops::kill_switch::KillSwitch;
+pub use ops::valve::Valve;

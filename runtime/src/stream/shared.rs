@@ -14,6 +14,28 @@ use crate::sync::{Mutex, MutexGuard};
 /// Wakes an island by its number.
 pub(crate) type Bell = Arc<dyn Fn(usize) + Send + Sync>;
 
+/// Wakes one island of one stream from outside.
+#[derive(Clone)]
+pub(crate) struct Doorbell {
+    shared: Arc<Shared>,
+    island: usize,
+}
+
+impl Doorbell {
+    pub(crate) fn new(shared: Arc<Shared>, island: usize) -> Self {
+        Doorbell { shared, island }
+    }
+
+    /// Wakes the island, unless it has ended. Hold no lock that the island takes.
+    pub(crate) fn ring(&self) {
+        let living = |island: &IslandSnapshot| island.activity != Activity::Ended;
+        let lives = self.shared.lock().islands.get(self.island).is_some_and(living);
+        if lives {
+            self.shared.ring(self.island);
+        }
+    }
+}
+
 /// What the handle wants of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {

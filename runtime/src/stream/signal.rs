@@ -85,6 +85,15 @@ pub enum StreamError {
         /// The actor's path.
         path: Arc<str>,
     },
+    /// The inputs of a merge by number had a gap, or a number twice.
+    SequenceGap {
+        /// The stage.
+        node: Arc<str>,
+        /// The number that was due.
+        expected: u64,
+    },
+    /// The hub that the stream had joined was dropped before its end.
+    HubGone,
     /// The stream was aborted with this text.
     Killed(Arc<str>),
     /// The host or the system was gone before the stream ended.
@@ -107,6 +116,10 @@ impl fmt::Display for StreamError {
             StreamError::Timeout { kind, node } => write!(f, "{kind} timeout at {node}"),
             StreamError::Ask { node, error } => write!(f, "{node} asked in vain: {error}"),
             StreamError::TargetStopped { node, path } => write!(f, "{node} asks {path}, which has ended"),
+            StreamError::SequenceGap { node, expected } => {
+                write!(f, "no input of {node} has number {expected}")
+            }
+            StreamError::HubGone => write!(f, "the hub was gone before its end"),
             StreamError::Killed(text) => write!(f, "stream aborted: {text}"),
             StreamError::Abrupt => write!(f, "the host ended before the stream"),
         }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "no test file uses all of it")]
 
+pub(crate) mod graphs;
 pub(crate) mod kin;
 pub(crate) mod routees;
 pub(crate) mod scripted;

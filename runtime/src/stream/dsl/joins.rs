@@ -11,6 +11,7 @@ use crate::stream::blueprint::Builder;
 use crate::stream::graph::junction::{FanOutOf, Inputs, Junction};
 use crate::stream::graph::node::Inlet;
 use crate::stream::junctions::{Broadcast, Concat, Interleave, Merge, Partition, ZipWith};
+use crate::stream::junctions::{MergeLatest, MergePrioritized, MergeSorted, OrElse, WithLatest, ZipLatest};
 use crate::stream::pipe::Then;
 
 /// The plan of two sources that become one.
@@ -56,11 +57,11 @@ fn emits<C, J>(junction: J) -> (J, std::marker::PhantomData<fn() -> C>) {
 
 /// The plan of a source with a sink split off.
 #[derive(Clone)]
-struct Split<U, S, F> {
-    up: U,
-    sink: S,
-    name: &'static str,
-    make: F,
+pub(super) struct Split<U, S, F> {
+    pub(super) up: U,
+    pub(super) sink: S,
+    pub(super) name: &'static str,
+    pub(super) make: F,
 }
 
 impl<U, S, J, F> Plan for Split<U, S, F>
@@ -210,5 +211,75 @@ impl<P: Plan> Source<P> {
             Partition::new(move |x: &P::Out| usize::from(pred(x)))
         };
         Source { plan: Split { up: self.plan, sink: sink.plan, name: "divert_to", make } }
+    }
+
+    /// Merges two sorted sources into one.
+    ///
+    /// ```
+    /// use footlights::stream::{Sink, Source};
+    /// let both = Source::from_iter([1, 4, 9]).merge_sorted(Source::from_iter([2, 4, 5]));
+    /// assert_eq!(both.to(Sink::to_vec(10)).run_local().take(), Some(Ok(vec![1, 2, 4, 4, 5, 9])));
+    /// ```
+    pub fn merge_sorted<R: Plan<Out = P::Out>>(self, other: Source<R>) -> Source<impl Plan<Out = P::Out>>
+    where
+        P::Out: Ord,
+    {
+        self.join("merge_sorted", other, MergeSorted::<P::Out>::new)
+    }
+
+    /// Emits the other's elements if this one completes without any.
+    ///
+    /// ```
+    /// use footlights::stream::{Sink, Source};
+    /// let some = Source::range(0..0).or_else(Source::range(5..7));
+    /// assert_eq!(some.to(Sink::to_vec(10)).run_local().take(), Some(Ok(vec![5, 6])));
+    /// ```
+    #[doc(alias = "switch_if_empty")]
+    pub fn or_else<R: Plan<Out = P::Out>>(self, other: Source<R>) -> Source<impl Plan<Out = P::Out>> {
+        self.join("or_else", other, OrElse::<P::Out>::new)
+    }
+
+    /// Emits the latest elements of both, on each new one; completes when both have.
+    #[doc(alias = "combine_latest")]
+    pub fn merge_latest<R: Plan<Out = P::Out>>(self, other: Source<R>) -> Source<impl Plan<Out = Vec<P::Out>>>
+    where
+        P::Out: Clone,
+    {
+        self.join("merge_latest", other, || MergeLatest::new(|row: Vec<P::Out>| row))
+    }
+
+    /// Emits the elements of both; while both have one, chance chooses by these weights (0 counts as 1).
+    pub fn merge_prioritized<R: Plan<Out = P::Out>>(
+        self,
+        other: Source<R>,
+        weights: [u32; 2],
+    ) -> Source<impl Plan<Out = P::Out>> {
+        self.join("merge_prioritized", other, move || MergePrioritized::<P::Out>::new(&weights))
+    }
+
+    /// Emits `f` of the latest elements of both, on each new one; completes with the first end.
+    pub fn zip_latest_with<R, C, F>(self, other: Source<R>, f: F) -> Source<impl Plan<Out = C>>
+    where
+        R: Plan,
+        C: Send + 'static,
+        F: FnMut(&P::Out, &R::Out) -> C + Clone + Send + Sync + 'static,
+    {
+        self.join("zip_latest", other, move || ZipLatest::new(f.clone()))
+    }
+
+    /// Emits `f` of each element and the latest of the other; waits for the other's first.
+    ///
+    /// ```
+    /// use footlights::stream::{Sink, Source};
+    /// let sums = Source::range(0..3).with_latest_from(Source::range(10..11), |n, ten| n + ten);
+    /// assert_eq!(sums.to(Sink::to_vec(10)).run_local().take(), Some(Ok(vec![10, 11, 12])));
+    /// ```
+    pub fn with_latest_from<R, C, F>(self, other: Source<R>, f: F) -> Source<impl Plan<Out = C>>
+    where
+        R: Plan,
+        C: Send + 'static,
+        F: FnMut(P::Out, &R::Out) -> C + Clone + Send + Sync + 'static,
+    {
+        self.join("with_latest_from", other, move || WithLatest::new(f.clone()))
     }
 }

@@ -3,8 +3,10 @@
 //! `Source → Flow → Sink`. A blueprint is a nested type, so that its run is one loop; [`Operators`] holds what can be put
 //! behind a `Source` or a `Flow`. Nothing runs before `run`; running twice gives two independent streams.
 
+mod controls;
 mod elements;
 pub(super) mod flow;
+mod hubs;
 mod joins;
 pub(super) mod operators;
 mod recovering;
@@ -14,6 +16,7 @@ pub(super) mod source;
 mod sources;
 mod timed;
 
+pub use controls::ControlOperators;
 pub use elements::Elements;
 pub use flow::{Flow, FlowPlan, FlowThen, Identity, Via};
 pub use operators::{Factory, Operators};

@@ -230,6 +230,11 @@ impl Edges {
         self.all[edge.0].full
     }
 
+    /// Shows the element that stands on the edge.
+    pub(crate) fn peek<T: Send + 'static>(&self, edge: EdgeId) -> Option<&T> {
+        self.all[edge.0].slot.downcast_ref::<Option<T>>()?.as_ref()
+    }
+
     /// Says how the edge ended, once nothing stands on it.
     pub(crate) fn ended(&self, edge: EdgeId) -> Option<&End> {
         let e = &self.all[edge.0];

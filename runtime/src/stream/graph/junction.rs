@@ -112,6 +112,12 @@ impl<'h> Ports<'_, 'h> {
         self.run.edges.holds(self.ins[input])
     }
 
+    /// Shows the element that stands on an input.
+    #[inline]
+    pub fn peek<T: Send + 'static>(&self, input: usize) -> Option<&T> {
+        self.run.edges.peek(self.ins[input])
+    }
+
     /// Asks for an element on an input, if none was asked for.
     #[inline]
     pub fn pull(&mut self, input: usize) {

@@ -11,6 +11,15 @@ pub mod unzip;
 pub mod zip;
 pub mod zip_n;
 
+pub mod latest;
+pub mod merge_latest;
+pub mod merge_prioritized;
+pub mod merge_sequence;
+pub mod merge_sorted;
+pub mod or_else;
+pub mod partition_result;
+pub mod wire_tap;
+
 pub use balance::Balance;
 pub use broadcast::Broadcast;
 pub use concat::Concat;
@@ -20,3 +29,12 @@ pub use partition::Partition;
 pub use unzip::Unzip;
 pub use zip::ZipWith;
 pub use zip_n::ZipN;
+
+pub use latest::{WithLatest, ZipLatest};
+pub use merge_latest::MergeLatest;
+pub use merge_prioritized::MergePrioritized;
+pub use merge_sequence::MergeSequence;
+pub use merge_sorted::MergeSorted;
+pub use or_else::OrElse;
+pub use partition_result::PartitionResult;
+pub use wire_tap::WireTap;

@@ -50,3 +50,7 @@ pub mod unfold;
 pub mod within;
 pub mod worked;
 pub mod zip_with_index;
+
+pub mod kill_switch;
+pub mod valve;
+pub mod watch_termination;

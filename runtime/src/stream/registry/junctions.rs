@@ -6,7 +6,10 @@ use super::{Live::No, OpSchema, Role, choice, flag, int, op};
 use crate::stream::blueprint::{Builder, Outlet};
 use crate::stream::graph::EdgeId;
 use crate::stream::graph::junction::{Inputs, Junction};
-use crate::stream::junctions::{Balance, Broadcast, Concat, Interleave, Merge, Partition, ZipN};
+use crate::stream::junctions::{
+    Balance, Broadcast, Concat, Interleave, Merge, MergeLatest, MergePrioritized, MergeSequence, MergeSorted,
+    OrElse, Partition, WireTap, ZipN,
+};
 use crate::stream::params::Settings;
 use crate::stream::value::Value;
 
@@ -49,6 +52,37 @@ pub(super) const OPERATORS: &[OpSchema] = &[
         &[flag("wait_for_all", false, "begins when all outputs have asked")],
     ),
     op("partition", Role::FanOut, "Emits each number on the output number modulo the outputs.", &[]),
+    op(
+        "merge_sorted",
+        Role::FanIn,
+        "Emits the least number that the inputs have: sorted inputs make a sorted output.",
+        &[],
+    ),
+    op(
+        "merge_latest",
+        Role::FanIn,
+        "Emits the latest elements of all inputs together, on each new one.",
+        &[flag("eager", false, "completes with the first input, not with the last")],
+    ),
+    op(
+        "merge_prioritized",
+        Role::FanIn,
+        "Emits the elements of all inputs; chance prefers the first one.",
+        &[int("weight", 10, 1, 1_000_000, No, "how many times as often the first input is chosen")],
+    ),
+    op("or_else", Role::FanIn, "Emits the first input, or the next if that has no element.", &[]),
+    op(
+        "merge_sequence",
+        Role::FanIn,
+        "Emits the numbers from 0 in their order, whichever input has them; fails at a gap.",
+        &[],
+    ),
+    op(
+        "wire_tap",
+        Role::FanOut,
+        "Emits every element on the first output, and on the others if they happen to ask.",
+        &[],
+    ),
 ];
 
 /// Adds a junction with so many inputs and outputs.
@@ -84,6 +118,23 @@ pub(crate) fn junction(
             let waits = set.value("wait_for_all") == Value::Bool(true);
             add_junction(b, name, if waits { balance.wait_for_all() } else { balance }, ports)
         }
+        "merge_sorted" => {
+            add_junction(b, name, MergeSorted::<Value>::by(|x, y| rank(x).cmp(&rank(y))), ports)
+        }
+        "merge_latest" => {
+            let merge = MergeLatest::new(list);
+            add_junction(b, name, if eager { merge.eager() } else { merge }, ports)
+        }
+        "merge_prioritized" => {
+            let weight = u32::try_from(set.int("weight")).unwrap_or(u32::MAX);
+            add_junction(b, name, MergePrioritized::<Value>::new(&[weight]), ports)
+        }
+        "or_else" => add_junction(b, name, OrElse::<Value>::new(), ports),
+        "merge_sequence" => {
+            let number = |x: &Value| x.as_int().and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
+            add_junction(b, name, MergeSequence::<Value>::new(number), ports)
+        }
+        "wire_tap" => add_junction(b, name, WireTap::<Value>::new(), ports),
         _ => {
             let outputs = ports.1.max(1) as u64;
             let choose = move |x: &Value| (x.as_int().unwrap_or(0).unsigned_abs() % outputs) as usize;
@@ -109,4 +160,9 @@ fn list(row: Vec<Value>) -> Value {
 /// What is no number counts as 0.
 fn sum(row: Vec<Value>) -> Value {
     Value::Int(row.iter().fold(0, |sum, x| sum.wrapping_add(x.as_int().unwrap_or(0))))
+}
+
+/// What is no number counts as 0.
+fn rank(x: &Value) -> i64 {
+    x.as_int().unwrap_or(0)
 }

@@ -4,6 +4,7 @@
 //! attribute `work`: what one element costs, as CPU time (`work_ms`) or as a blocking call (`block_ms`).
 
 mod basics;
+mod control;
 mod elements;
 mod junctions;
 mod timed;
@@ -140,8 +141,8 @@ pub fn operators() -> impl Iterator<Item = &'static OpSchema> {
     GROUPS.iter().copied().flatten()
 }
 
-const GROUPS: [&[OpSchema]; 4] =
-    [basics::OPERATORS, junctions::OPERATORS, elements::OPERATORS, timed::OPERATORS];
+const GROUPS: &[&[OpSchema]] =
+    &[basics::OPERATORS, junctions::OPERATORS, elements::OPERATORS, timed::OPERATORS, control::OPERATORS];
 
 /// Makes the stage of a linear operator; a sink takes the completer of its result.
 pub(crate) fn cell(
@@ -154,6 +155,7 @@ pub(crate) fn cell(
     basics::cell(b, name, op, set, done)
         .or_else(|| elements::cell(b, name, op, set, done))
         .or_else(|| timed::cell(b, name, op, set))
+        .or_else(|| control::cell(b, name, op, set))
 }
 
 /// Wraps a kernel in the attribute `work`, if its operator has it.
