@@ -6,7 +6,7 @@ use footlights::rng::Rng;
 use footlights::stream::junctions::{Balance, Broadcast, Merge, Partition, ZipWith};
 use footlights::stream::{
     Done, Flow, Graph, GraphBuilder, InPort, Job, Operators, OutPort, OverflowStrategy, Plan, RunError, Sink,
-    Source, Time,
+    Source, Time, TimedOperators,
 };
 use footlights::system::ActorSystem;
 
@@ -74,6 +74,44 @@ pub(super) fn tasks_of<const P: usize>(system: &ActorSystem, n: u64) -> Started 
 
 pub(super) fn calls_of<const P: usize>(system: &ActorSystem, n: u64) -> Started {
     start(numbers(n).map_async(P, calls(1)), system)
+}
+
+/// Works on a core, for up to 100 ms.
+fn uneven_tasks(seed: u64) -> impl FnMut(i64) -> Job<i64> + Clone + Send + Sync + 'static {
+    let mut rng = Rng::new(seed);
+    move |n| {
+        let work = rng.uniform(CALL_MAX);
+        Job::task(move |effort| {
+            effort.work(work);
+            Ok(n)
+        })
+    }
+}
+
+pub(super) fn uneven_in_order<const P: usize>(system: &ActorSystem, n: u64) -> Started {
+    start(numbers(n).map_async(P, uneven_tasks(1)), system)
+}
+
+pub(super) fn uneven_as_they_come<const P: usize>(system: &ActorSystem, n: u64) -> Started {
+    start(numbers(n).map_async_unordered(P, uneven_tasks(1)), system)
+}
+
+/// Pages of a hundred: the first element of each comes after a fetch of 1 s, which begins when the page before is out.
+fn pages(n: u64) -> Source<impl Plan<Out = i64>> {
+    let fetch = |n: i64| match n % 100 {
+        0 => Job::After(Duration::from_secs(1), Ok(n)),
+        _ => Job::Ready(n),
+    };
+    numbers(n).map_async(1, fetch)
+}
+
+pub(super) fn pages_behind_a_ring(system: &ActorSystem, n: u64) -> Started {
+    start(pages(n).async_boundary().worked(spin()), system)
+}
+
+pub(super) fn pages_behind_a_buffer(system: &ActorSystem, n: u64) -> Started {
+    let buffered = pages(n).buffer(128, OverflowStrategy::Backpressure);
+    start(buffered.async_boundary().worked(spin()), system)
 }
 
 pub(super) fn four_calls<const P: usize>(system: &ActorSystem, n: u64) -> Started {

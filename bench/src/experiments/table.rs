@@ -122,6 +122,26 @@ pub const ALL: &[Experiment] = &[
         claims: &[claim("p = 1 to p = 1000", first_to_second, (450.0, MORE)).native(400.0, MORE)],
     },
     Experiment {
+        id: "E9",
+        about: "work of 0 to 100 ms: results as they come against results in order",
+        workers: 16,
+        n: 1_000,
+        n_native: 100,
+        arms: &[
+            arm("p = 4, in order", uneven_in_order::<4>),
+            arm("p = 4, as they come", uneven_as_they_come::<4>),
+            arm("p = 8, in order", uneven_in_order::<8>),
+            arm("p = 8, as they come", uneven_as_they_come::<8>),
+            arm("p = 16, in order", uneven_in_order::<16>),
+            arm("p = 16, as they come", uneven_as_they_come::<16>),
+        ],
+        claims: &[
+            claim("p = 4, in order to as they come", first_to_second, (1.28, 1.40)),
+            claim("p = 8, in order to as they come", |secs| secs[2] / secs[3], (1.41, 1.57)),
+            claim("p = 16, in order to as they come", |secs| secs[4] / secs[5], (1.52, 1.69)),
+        ],
+    },
+    Experiment {
         id: "E10",
         about: "four stages of calls of 0 to 100 ms: boundaries of 16 smooth the waits",
         workers: 16,
@@ -161,6 +181,19 @@ pub const ALL: &[Experiment] = &[
         claims: &[
             claim("with to without", second_to_first, (1.0, 1.0)).native(0.98, 1.02),
             claim("seconds with buffers", second, (10.03, 10.03)),
+        ],
+    },
+    Experiment {
+        id: "E13",
+        about: "pages of 100 after a fetch of 1 s, a consumer of 10 ms: a buffer as large as a page hides the fetches",
+        workers: 2,
+        n: 1_000,
+        n_native: 1_000,
+        arms: &[arm("ring of 16", pages_behind_a_ring), arm("and buffer(128)", pages_behind_a_buffer)],
+        claims: &[
+            claim("seconds with the ring alone", |secs| secs[0], (18.3, 18.7)),
+            claim("seconds with the buffer", second, (11.0, 11.0)),
+            claim("ring to buffer", first_to_second, (1.6, 1.75)).native(1.5, MORE),
         ],
     },
     Experiment {
