@@ -280,7 +280,9 @@ impl Actor for Audience {
 fn hear(builder: Builder, seed: u64) -> [Vec<u64>; 2] {
     let system = builder.seed(seed).build().expect("good settings");
     let ears = [Probe::new(&system, "one"), Probe::new(&system, "two")];
-    let farewell = [Farewell::Stop, Farewell::Fail, Farewell::Panic][seed as usize % 3];
+    // Where a panic is the end of the process there are only two ways to go.
+    let ways = if cfg!(panic = "unwind") { 3 } else { 2 };
+    let farewell = [Farewell::Stop, Farewell::Fail, Farewell::Panic][seed as usize % ways];
     let make = move || Speaker { listeners: Vec::new(), said: 0, farewell };
     let props = Props::new(make).restart_type(RestartType::Temporary);
     let speaker = system.spawn("speaker", props).expect("a free name");
@@ -330,8 +332,11 @@ fn notices_keep_the_order_under_all_interleavings() {
             let heard = hear(stepper().workers(1 + seed as usize % 4).dialect(dialect), seed);
             assert_eq!(overtakings(&heard), 0, "seed {seed}, {dialect}: {heard:?}");
         }
-        let heard = hear(ActorSystem::builder("order").pool().workers(1 + seed as usize % 4), seed);
-        assert_eq!(overtakings(&heard), 0, "pool, seed {seed}: {heard:?}");
+        #[cfg(not(target_family = "wasm"))]
+        {
+            let heard = hear(ActorSystem::builder("order").pool().workers(1 + seed as usize % 4), seed);
+            assert_eq!(overtakings(&heard), 0, "pool, seed {seed}: {heard:?}");
+        }
     }
 }
 
