@@ -1,4 +1,4 @@
-//! The operators of the first slice: numbers, functions of them, buffers, requests, boundaries, results.
+//! The basic operators: numbers, functions of them, buffers, requests, boundaries, results.
 
 use std::sync::Arc;
 
